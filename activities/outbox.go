@@ -128,8 +128,9 @@ func (o *Outbox) send(ctx context.Context, n *models.Notification) *outbox.Failu
 
 	f := &outbox.Failure{ID: n.ID, Attempts: n.Attempts, Permanent: notify.IsPermanent(err), Reason: "temporary failure"}
 	// The error may quote the address: the log and the row get only its kind.
+	kind := notify.KindOf(err)
 	o.Log.WarnContext(ctx, "notification not delivered",
-		"notification_id", n.ID, "channel", n.Channel, "attempts", n.Attempts, "permanent", f.Permanent)
+		"notification_id", n.ID, "channel", n.Channel, "attempts", n.Attempts, "permanent", f.Permanent, "failure", kind)
 
 	if f.Permanent {
 		f.Reason = "refused for good"
@@ -137,6 +138,8 @@ func (o *Outbox) send(ctx context.Context, n *models.Notification) *outbox.Failu
 
 	if errors.Is(err, context.DeadlineExceeded) {
 		f.Reason = "timeout"
+	} else if kind != "" {
+		f.Reason += ": " + kind
 	}
 
 	if errors.Is(err, errNothingToPay) {

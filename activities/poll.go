@@ -45,6 +45,7 @@ const (
 	pollTime      = 4 * time.Second // then the rest waits for the next round
 	lateTime      = 9 * time.Second // the same, of those that have ended
 	lateAtOnce    = time.Second     // until those are looked for again whose customers wait
+	recheckTime   = 2 * time.Second // of one round, for payments that are compared
 	waitedForTime = 2 * time.Second // of that, at most, for attempts whose customers wait
 	pollPause     = 30 * time.Second
 	checkLease    = 10 * time.Second // until an ended attempt is asked about again whose question was not answered
@@ -91,6 +92,10 @@ func (p *Polls) askRound(ctx context.Context, c models.Channel, out *Polled) err
 
 	goOn, waited, err := p.askWaitedFor(ctx, c, out)
 
+	if goOn && err == nil {
+		goOn, err = p.recheck(ctx, c, out)
+	}
+
 	if goOn && err == nil && out.Silent {
 		goOn, _, err = p.askUntil(ctx, c, out, pollLimits{
 			until: began.Add(pollTime), atMost: maxOpenPolls,
@@ -128,6 +133,49 @@ func (p *Polls) askWaitedFor(ctx context.Context, c models.Channel, out *Polled)
 			return p.Store.Payments.ClaimWaitedFor(ctx, c, limit, p.Now())
 		},
 	})
+}
+
+// recheck compares payments with the gateway of which something was heard: what it has given back of them.
+func (p *Polls) recheck(ctx context.Context, c models.Channel, out *Polled) (goOn bool, err error) {
+	g, ok := p.Gateways[c.Account()]
+	if !ok {
+		return true, nil
+	}
+
+	for end := time.Now().Add(recheckTime); time.Now().Before(end); {
+		some, err := p.Store.Payments.ClaimRechecks(ctx, c, checkLease, pollBatch, p.Now())
+		if err != nil {
+			return false, err
+		}
+
+		for i := range some {
+			limited, cancel := context.WithTimeout(ctx, pollTimeout)
+			compared, err := comparePayment(limited, p.Store, g, &some[i])
+
+			cancel()
+
+			switch {
+			case err != nil && gateways.IsFromGateway(err):
+				p.Asked(c, askedError)
+
+				return !gateways.KindOf(err).IsAway(), nil // it comes up again after its lease
+			case err != nil:
+				return false, err
+			}
+
+			p.Asked(c, askedOpen)
+
+			if out.Asked++; compared.Outside.IsPositive() {
+				out.News++
+			}
+		}
+
+		if len(some) < pollBatch {
+			break
+		}
+	}
+
+	return true, nil
 }
 
 // askLate asks about attempts that have ended, with what the gateway has to spare.

@@ -99,7 +99,22 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 
 	g, err := p.gateway(t.Channel.Account())
 	if err != nil {
-		return models.RefundResult{}, err
+		gone, noted := p.Store.Refunds.AccountGone(ctx, id, t.Channel.Account())
+		if noted != nil || !gone {
+			return models.RefundResult{}, errors.Join(err, noted)
+		}
+
+		return accountGone, nil
+	}
+
+	if r.AccountGoneAt != nil && r.RefusedAt == nil {
+		if err := p.Store.Refunds.AccountBack(ctx, id); err != nil {
+			return models.RefundResult{}, err
+		}
+	}
+
+	if ok, err := p.fits(ctx, &r, &t, g); err != nil || !ok {
+		return takenBackOutside, err
 	}
 
 	ref := refundRefOf(&r, &t)
@@ -124,6 +139,9 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return p.refundResult(ctx, &r, &t, sent)
 	}
 }
+
+// accountGone is the result of a refund whose account is not configured any more.
+var accountGone = models.RefundResult{Status: models.RefundFailed, FailureReason: "the account that took the payment is not configured"}
 
 // errUnapproved makes Temporal ask again: the refund waits for its approval.
 var errUnapproved = errors.New("the refund is not approved")
@@ -211,6 +229,11 @@ func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r gateway
 	case gateways.KindNotSent, gateways.KindRateLimited, gateways.KindUnreachable, gateways.KindUnauthorized:
 		return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(ctx, id, send))
 	case gateways.KindInProgress:
+		if e, ok := errors.AsType[*gateways.Error](err); ok && send == 1 && e.Code == gateways.CodeRefundedMeanwhile {
+			// Nothing was sent, and nothing had been: the gateway gave something back since it was asked. It is compared anew.
+			return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(ctx, id, send))
+		}
+
 		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentConflict, err.Error()))
 	case gateways.KindRejected, gateways.KindNotFound:
 		if noted := p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentRefused, err.Error()); noted != nil {

@@ -146,5 +146,5 @@ func TestIdempotencyAnswerThatCannotBeKept(t *testing.T) {
 
 	b.ops.fail = models.Errorf(models.CodeTripCapacityReached, "The trip has no seats left.")
 	a = b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", uuid.NewString())
-	require.Equal(t, http.StatusServiceUnavailable, a.status, "nor is a refusal")
+	require.Equal(t, http.StatusConflict, a.status, "a refusal is not kept anyway")
 }

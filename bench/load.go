@@ -72,3 +72,11 @@ func closedLoop(ctx context.Context, clients, n int, do func(ctx context.Context
 
 	return out, err
 }
+
+// loadOf is a load of parts that were measured apart.
+func loadOf(parts [][]time.Duration, wall time.Duration) load {
+	out := load{took: slices.Concat(parts...), wall: wall}
+	slices.Sort(out.took)
+
+	return out
+}

@@ -22,7 +22,7 @@ func execute() int {
 	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
 	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newTrip(), newWebhooks(), newWebhookReference(),
 		newPolls(), newWaiting(), newReferenceStatus(), newLateChecks(), newOutbox(), newOverload(), newSnapshot(), newReports(),
-		newExports(), newGrowth(), newCluster(), newAll())
+		newExports(), newLists(), newGrowth(), newCluster(), newAll())
 
 	// The SDK's log is not what is read here.
 	slog.SetDefault(slog.New(slog.DiscardHandler))

@@ -174,6 +174,13 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		return api.Deps{}, nil, err
 	}
 
+	unknown, err := keys.Derive("rihla addresses without an account")
+	if err != nil {
+		return api.Deps{}, nil, err
+	}
+
+	p.store.Accounts.KeyUnknown(unknown)
+
 	sealer, err := auth.NewSealer(cfg.Identity.TOTPKeys.Reveal(), keys)
 	if err != nil {
 		return api.Deps{}, nil, err

@@ -40,6 +40,7 @@ func policies(cfg config.Config) models.Policies {
 		Approval:            models.ApprovalRules{Above: p.RefundApprovalAbove, AlonePerDay: p.RefundsAlonePerDay, Wait: p.RefundApprovalWait},
 		PayoutAbove:         p.PayoutApprovalAbove,
 		Login:               models.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},
+		Strangers:           models.StrangerRules{Mails: cfg.Strangers.MailsPerHour, Registrations: cfg.Strangers.RegistrationsPerNetwork},
 		RescheduleTolerance: p.RescheduleTolerance, RescheduleNotice: p.RescheduleNotice, TripMovesPerDay: p.TripMovesPerDay,
 		UnpaidBookings: p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,
 		UnpaidAttempts: p.UnpaidAttemptsPerHour, Routes: cfg.Gateways.Routes(), Methods: offered(cfg).terms(),

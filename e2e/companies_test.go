@@ -45,6 +45,7 @@ func TestCompanies(t *testing.T) {
 				"a page of ours":                  pageOfOurs,
 				"a refund that comes back":        returnedRefund,
 				"a payment that is disputed":      disputedPayment,
+				"a refund in the dashboard":       refundedInDashboard,
 			} {
 				t.Run(name, func(t *testing.T) { story(t, s.For(t), can) })
 			}
@@ -302,6 +303,38 @@ func returnedRefund(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 	require.Equal(t, 2, s.Count(`SELECT count(*) FROM ledger_transfers WHERE refund_id = '`+r.ID.String()+`' AND amount = 23
 		AND kind IN ('REFUND_RETURNED', 'REFUND_REPAID')`))
 	requireLinesAddUp(t, s, b)
+}
+
+// refundedInDashboard: what the company's own dashboard gave back is found, named and not refunded again; FULL gives back what is left.
+// No webhook is needed: the company is asked before a refund is shown.
+func refundedInDashboard(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
+	t.Helper()
+
+	finance := s.As(models.RoleFinanceAdmin)
+	b := s.As(models.RoleEndUser).BookPaid(1)
+	require.NoError(t, s.Gateway.RefundInDashboard(*b.Payment.Reference, models.MustMoney("20.00")))
+
+	var shown struct {
+		Amount  models.Money `json:"amount"`
+		Outside models.Money `json:"outside_refunded_amount"`
+	}
+
+	require.Eventually(t, func() bool {
+		a := finance.Get(refundPath(b.ID) + "-preview?refund_type=FULL")
+
+		return a.Status == http.StatusOK && a.Data(&shown) == nil && shown.Outside.String() == "20.00"
+	}, patience, 200*time.Millisecond)
+	require.Equal(t, "95.00", shown.Amount.String())
+	require.Contains(t, incidentOf(t, s, models.IncidentOutsideRefund, b.Payment.TransactionID), "20.00 SAR")
+
+	refused(t, finance.Post(refundPath(b.ID), partly("95.01")), http.StatusConflict, models.CodeRefundExceedsRemaining)
+
+	r := decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), fully()))
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+	require.Equal(t, "115.00", checkoutOf(t, s, b).RefundedAmount.String())
+	require.Equal(t, models.BookingCancelled, statusOf(t, s.As(models.RoleEndUser), b.ID).BookingStatus)
+	require.Equal(t, 1, s.Count(`SELECT count(*) FROM ledger_transfers WHERE kind = 'OUTSIDE_REFUND' AND amount = 20
+		AND transaction_id = '`+b.Payment.TransactionID.String()+`'`))
 }
 
 // disputedPayment: a bank's dispute, which names nothing of ours, opens an incident about the payment where the company tells of it.

@@ -154,7 +154,7 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 		// Money that came late is ordered back by the service itself: what a person could order ends no sooner than the test.
 		"RefundLatePayment": {
 			by: finance, path: "/api/v1/admin/payment-transactions/" + declined.Payment.TransactionID.String() + "/refund",
-			body: because(), status: http.StatusConflict, code: models.CodeBookingNotRefundable,
+			body: because(), status: http.StatusConflict, code: models.CodeInvalidState,
 		},
 		"AddIncidentNote": {
 			finance, incidentsPath + "/" + noted.String() + "/notes",

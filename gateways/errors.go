@@ -95,6 +95,17 @@ func KindOf(err error) ErrorKind {
 	return KindUnknown
 }
 
+// IsFromGateway reports an error that a gateway or its guard has made, whatever is known of its effect.
+func IsFromGateway(err error) bool {
+	_, ok := errors.AsType[*Error](err)
+
+	return ok
+}
+
+// CodeRefundedMeanwhile is the code of a driver that tells refunds by their sum, when that is not what it was said to be: nothing was
+// sent. It may be this very refund, sent by a call whose answer was lost.
+const CodeRefundedMeanwhile = "refunded_meanwhile"
+
 // TakesNone reports an error after which nothing has happened, and which every call to this account would have now: it is better to
 // turn to another account. That our own limits of rate and concurrency are reached is none.
 func TakesNone(err error) bool {

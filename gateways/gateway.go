@@ -100,7 +100,9 @@ type Checkout struct {
 	URL               string // the page the customer pays on
 	// PageData is what the page at URL needs where that page is our own and the company gives only parts of it. Only the answer
 	// of a creation has it, so it is to be stored with the checkout; it is for the page alone: not for URLs, logs or clients.
-	PageData      map[string]string
+	PageData map[string]string
+	// RefundsUnread: the answer has the payment, and not what was given back of it: RefundedAmount is not to be believed.
+	RefundsUnread bool
 	ExpiresAt     time.Time
 	PaymentID     string     // the company's id of the payment, where messages name it without the checkout; empty elsewhere
 	PaidAt        *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none

@@ -65,4 +65,17 @@ type RefreshToken struct {
 	ExpiresAt time.Time  `bun:"expires_at"`
 	SpentAt   *time.Time `bun:"spent_at"`
 	RevokedAt *time.Time `bun:"revoked_at"`
+
+	// Successor is the token that has followed, sealed by a key that comes from this one, and SuccessorHash its hash. SpentNetwork and
+	// SpentAgent are those of the client that has spent this one.
+	Successor     []byte `bun:"successor"`
+	SuccessorHash []byte `bun:"successor_hash"`
+	SpentNetwork  string `bun:"spent_network"`
+	SpentAgent    string `bun:"spent_agent"`
+
+	// Sealed is this token for the one before, whose Successor it becomes.
+	Sealed []byte `bun:"-"`
 }
+
+// RefreshAgainFor is for how long a spent refresh token gives its successor once more, to the client whose answer was lost.
+const RefreshAgainFor = 30 * time.Second

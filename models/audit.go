@@ -47,6 +47,7 @@ const (
 	AuditResetPasswordSent   AuditAction = "RESET_PASSWORD_SENT"
 	AuditPasswordReset       AuditAction = "PASSWORD_RESET"
 	AuditPasswordChanged     AuditAction = "PASSWORD_CHANGED"
+	AuditPasswordVoided      AuditAction = "PASSWORD_VOIDED"
 	AuditLoggedIn            AuditAction = "LOGGED_IN"
 	AuditLoginFailed         AuditAction = "LOGIN_FAILED"
 	AuditAccountLocked       AuditAction = "ACCOUNT_LOCKED"
@@ -128,7 +129,7 @@ var auditActions = []struct {
 	{EntityUser, []AuditAction{
 		AuditUserCreated, AuditUserInvited, AuditUserChanged, AuditUserLocked, AuditUserUnlocked, AuditUserRemoved, AuditStaffCreated,
 		AuditStaffRemoved, AuditInvitationAccepted, AuditVerifyEmailSent, AuditEmailVerified, AuditResetPasswordSent,
-		AuditPasswordReset, AuditPasswordChanged, AuditLoggedIn, AuditLoginFailed, AuditAccountLocked, AuditSteppedUp,
+		AuditPasswordReset, AuditPasswordChanged, AuditPasswordVoided, AuditLoggedIn, AuditLoginFailed, AuditAccountLocked, AuditSteppedUp,
 		AuditSecondFactorAdded, AuditSecondFactorRemoved, AuditRecoveryCodeUsed, AuditSessionEnded, AuditSessionsEnded,
 		AuditSessionStolen,
 	}},

@@ -144,7 +144,7 @@ type PolicyTerms struct {
 func (p CancellationPolicy) Terms(t *PaymentTransaction, departure, now time.Time) PolicyTerms {
 	terms := PolicyTerms{
 		Reason: PolicyNow, Schedule: p, Hours: HoursToDeparture(departure, now), Percent: wholePercent,
-		Given: t.RefundedAmount.Add(t.RefundReservedAmount),
+		Given: t.GivenBack().Add(t.RefundReservedAmount),
 	}
 	if t.Status == TransactionPaid {
 		terms.Percent = p.Percent(terms.Hours)

@@ -245,6 +245,7 @@ const (
 	IncidentWebhookIDReused  IncidentKind = "WEBHOOK_ID_REUSED"
 	IncidentReferenceClash   IncidentKind = "REFERENCE_CONFLICT"
 	IncidentPaymentDisputed  IncidentKind = "PAYMENT_DISPUTED"
+	IncidentOutsideRefund    IncidentKind = "OUTSIDE_REFUND"
 )
 
 // IncidentKinds are all kinds, in the order of the API's document.
@@ -253,6 +254,7 @@ func IncidentKinds() []IncidentKind {
 		IncidentAmountMismatch, IncidentCurrencyMismatch, IncidentLatePayment, IncidentRefundFailed, IncidentUnknownReference,
 		IncidentGatewayOutage, IncidentAuditDifference, IncidentRefundMismatch, IncidentRefundUnordered,
 		IncidentUnknownEvent, IncidentWebhookIDReused, IncidentReferenceClash, IncidentPaymentDisputed,
+		IncidentOutsideRefund,
 	}
 }
 

@@ -93,6 +93,11 @@ func PayoutCause(record uuid.UUID, reversals int) uuid.UUID {
 	return follow(record, "payout:"+record.String()+":"+strconv.Itoa(reversals))
 }
 
+// OutsideCause is what causes the transfer of the nth sum that a gateway gave back of a payment without an order.
+func OutsideCause(payment uuid.UUID, n int) uuid.UUID {
+	return follow(payment, "outside-refund:"+payment.String()+":"+strconv.Itoa(n))
+}
+
 // RecordID is the id of the ledger line of a kind that a cause makes.
 func RecordID(cause uuid.UUID, kind string) uuid.UUID {
 	return follow(cause, "record:"+cause.String()+":"+kind)

@@ -122,6 +122,7 @@ var incidentLabels = map[IncidentKind]Label{
 	IncidentUnknownEvent:     {"حدث غير معروف", "Unknown event"},
 	IncidentWebhookIDReused:  {"معرّف إشعار مكرر برسالة أخرى", "Webhook id used twice"},
 	IncidentPaymentDisputed:  {"اعتراض على دفعة", "Payment disputed"},
+	IncidentOutsideRefund:    {"استرداد خارج النظام", "Refunded outside the service"},
 	IncidentReferenceClash:   {"تعارض في المرجع", "Reference conflict"},
 	IncidentGatewayOutage:    {"تعطل بوابة الدفع", "Gateway outage"},
 	IncidentAuditDifference:  {"فرق في التدقيق", "Audit difference"},

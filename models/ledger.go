@@ -95,6 +95,9 @@ func GatewayAccount(p Gateway) Account { return Account("gateway:" + string(p)) 
 // SuspenseAccount is money that a gateway took in another amount or currency than was asked for, until it has gone back.
 func SuspenseAccount(p Gateway) Account { return Account("suspense:" + string(p)) }
 
+// OutsideAccount is what a gateway gave back without an order of the service, until a person has decided what it was.
+func OutsideAccount(p Gateway) Account { return Account("outside_refunds:" + string(p)) }
+
 // In is the account's part in a currency: an account holds one currency, and names it unless it is SAR.
 func (a Account) In(currency string) Account {
 	if currency == Currency {
@@ -143,6 +146,8 @@ const (
 	TransferPayoutReversal   TransferKind = "PAYOUT_REVERSAL"
 	TransferLateCapture      TransferKind = "LATE_CAPTURE"
 	TransferSuspense         TransferKind = "SUSPENSE_CAPTURE"
+	TransferOutsideRefund    TransferKind = "OUTSIDE_REFUND"          // given back by the gateway without an order
+	TransferOutsideReturned  TransferKind = "OUTSIDE_REFUND_RETURNED" // which it has again
 )
 
 // Incident is something that a person has to look at (rules: incidents.kinds).
@@ -211,13 +216,15 @@ const (
 	NotifySecondFactorAdded   NotificationKind = "SECOND_FACTOR_ADDED"
 	NotifySecondFactorRemoved NotificationKind = "SECOND_FACTOR_REMOVED"
 	NotifySessionStolen       NotificationKind = "SESSION_STOLEN"
+	// NotifyAdminAdded goes to every SUPER_ADMIN, about another account.
+	NotifyAdminAdded NotificationKind = "ADMIN_ADDED"
 )
 
 // IsAboutAccount reports that the message is about an account, and so about no money.
 func (k NotificationKind) IsAboutAccount() bool {
 	switch k {
 	case NotifyAccountLocked, NotifyVerifyEmail, NotifyResetPassword, NotifyInvitation, NotifyAlreadyRegistered, NotifyPasswordChanged,
-		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen:
+		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen, NotifyAdminAdded:
 		return true
 	default:
 		return false

@@ -47,8 +47,12 @@ type PaymentTransaction struct {
 	SuspenseAt           *time.Time        `bun:"suspense_at"`       // when the gateway took it
 	RefundedAmount       Money             `bun:"refunded_amount"`   // in the currency that was taken
 	RefundReservedAmount Money             `bun:"refund_reserved_amount"`
-	CreatedAt            time.Time         `bun:"created_at,nullzero,default:now()"`
-	UpdatedAt            time.Time         `bun:"updated_at,nullzero,default:now()"`
+	// OutsideRefundedAmount is what the gateway has given back without an order of ours, as far as it fits beside the two: see Outside.
+	OutsideRefundedAmount Money      `bun:"outside_refunded_amount"`
+	RecheckAt             *time.Time `bun:"recheck_at"`  // when the gateway is to be asked what it took and gave back; nil: not
+	ComparedAt            *time.Time `bun:"compared_at"` // when it last answered that
+	CreatedAt             time.Time  `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt             time.Time  `bun:"updated_at,nullzero,default:now()"`
 
 	GatewayPaymentID *string `bun:"gateway_payment_id"` // the gateway's id of the payment, where that is not the checkout's
 	BookingNumber    string  `bun:"-"`                  // read for people only
@@ -84,19 +88,38 @@ func (t *PaymentTransaction) TakenAt() *time.Time {
 	return t.CapturedAt
 }
 
-// Remaining is what can still be refunded: taken, not given back and not promised to a running refund.
+// Remaining is what can still be refunded: taken, not given back by us or by the gateway on its own, and not promised to a running
+// refund.
 func (t *PaymentTransaction) Remaining() Money {
 	taken, _ := t.Taken()
 
-	return taken.Sub(t.RefundedAmount).Sub(t.RefundReservedAmount)
+	return taken.Sub(t.GivenBack()).Sub(t.RefundReservedAmount)
+}
+
+// GivenBack is what the customer has had back: by refunds of ours, and by the gateway without an order of ours.
+func (t *PaymentTransaction) GivenBack() Money { return t.RefundedAmount.Add(t.OutsideRefundedAmount) }
+
+// ComparedLately is for how long a gateway's answer about what it has given back will do, unless something is heard.
+const ComparedLately = 30 * time.Second
+
+// NeedsComparison reports a payment of which the gateway is to be asked what it has given back, before any more goes back.
+func (t *PaymentTransaction) NeedsComparison(now time.Time) bool {
+	lately := t.ComparedAt != nil && t.ComparedAt.After(now.Add(-ComparedLately))
+
+	return t.TakenAt() != nil && t.Reference != nil && (!lately || t.RecheckAt != nil)
+}
+
+// WentBack reports that all that was taken has been given back.
+func (t *PaymentTransaction) WentBack() bool {
+	taken, _ := t.Taken()
+
+	return t.GivenBack().Cmp(taken) >= 0
 }
 
 // InSuspense reports an attempt whose gateway took another amount or currency than was asked for, as long as not all of it has
 // gone back.
 func (t *PaymentTransaction) InSuspense() bool {
-	taken, _ := t.Taken()
-
-	return t.SuspenseAt != nil && t.RefundedAmount.Cmp(taken) < 0
+	return t.SuspenseAt != nil && !t.WentBack()
 }
 
 // RefundChannel is how money of the attempt goes back: as its method does, but by hand in another currency than SAR, which no
@@ -209,6 +232,8 @@ type Refund struct {
 	RefusedAt            *time.Time    `bun:"refused_at"`             // when it counted as not made
 	RefundedBefore       *Money        `bun:"refunded_before"`        // of the payment, when it was first sent; nil where refunds have ids
 	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
+	InsteadOf            *uuid.UUID    `bun:"instead_of"`             // the refund through the gateway that FAILED and that this pays out
+	AccountGoneAt        *time.Time    `bun:"account_gone_at"`        // since when no driver is configured for the payment's account
 	ReturnedAt           *time.Time    `bun:"returned_at"`            // when the gateway had the money again after it SUCCEEDED
 	ApprovalAbove        *Money        `bun:"approval_above"`         // the limit of ApprovalRules when it was ordered; nil: none
 	AloneAbove           *Money        `bun:"alone_above"`            // the limit of its requester's day then; nil: none, or it is not counted
@@ -267,6 +292,9 @@ func (r *Refund) NeedsPayout() bool {
 
 // GoesByHand reports that its money is paid out by finance staff: from the beginning, or since it came back.
 func (r *Refund) GoesByHand() bool { return r.Channel == RefundByHand || r.ReturnedAt != nil }
+
+// ReasonOutsideRefund are the words about a refund that was not sent, because the gateway had given back too much without an order.
+const ReasonOutsideRefund = "the gateway has given back so much of the payment without an order that the refund does not fit"
 
 // RefundPayout is what finance staff decided about a refund by hand; it is written once.
 type RefundPayout struct {

@@ -8,6 +8,12 @@ type LoginRules struct {
 	LockAfter int           // failures within 24 hours that lock the account; 0: never
 }
 
+// StrangerRules bound what callers without an account cause within an hour; 0: no bound.
+type StrangerRules struct {
+	Mails         int // of all of them together
+	Registrations int // of one network
+}
+
 // Policies are the money and time rules of configuration; their values are copied into rows when
 // these are created, so that a change applies to new ones only.
 type Policies struct {
@@ -18,6 +24,7 @@ type Policies struct {
 	BillHold    time.Duration // the same for bill_payment
 	FailAtOnce  bool          // the first failed attempt is final for its booking
 	Login       LoginRules
+	Strangers   StrangerRules
 	// Cancellation is what a refund by the policy pays back.
 	Cancellation CancellationPolicy
 	// Approval says which refunds need the word of a second person.

@@ -11,7 +11,7 @@ import (
 // and for POLICY, whose amount the cancellation policy has found (CancellationPolicy.Terms).
 // Errors: VALIDATION_ERROR on amount, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE (rules: refunds.types).
 func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Money, error) {
-	if taken, _ := t.Taken(); t.RefundedAmount.Equal(taken) {
+	if t.WentBack() {
 		return Money{}, Errorf(CodeBookingNotRefundable, "The booking has no payment that can be refunded.")
 	}
 
@@ -32,6 +32,11 @@ func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Mon
 	}
 
 	return amount, nil
+}
+
+// FailedAtGateway reports a refund that its gateway did not make: what is owed of it is paid out of the platform's bank.
+func (r *Refund) FailedAtGateway() bool {
+	return r.Channel == RefundByGateway && r.Status == RefundFailed && r.IsApproved()
 }
 
 // RefundAmountChanged says that a refund would come to another amount than the one that was expected.
@@ -184,6 +189,25 @@ func RepaidRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
 		DebitAccount: AccountRefunds.In(r.Currency), CreditAccount: AccountBank.In(r.Currency),
 		Amount: r.Amount, Kind: TransferRefundRepaid, TransactionID: t.ID, RefundID: &r.ID,
 	}
+}
+
+// OutsideRefundTransfer books that the total of what a gateway gave back of t without an order has changed, for the nth time: the money
+// has left its account, or is there again, and it is not decided yet what it was.
+func OutsideRefundTransfer(t *PaymentTransaction, n int, before, total Money) LedgerTransfer {
+	currency := t.TakenCurrency()
+	out := LedgerTransfer{
+		DebitAccount: OutsideAccount(t.Gateway).In(currency), CreditAccount: GatewayAccount(t.Gateway).In(currency),
+		Amount: total.Sub(before), Kind: TransferOutsideRefund, TransactionID: t.ID,
+	}
+
+	if out.Amount.IsNegative() {
+		out.DebitAccount, out.CreditAccount = out.CreditAccount, out.DebitAccount
+		out.Amount, out.Kind = out.Amount.Neg(), TransferOutsideReturned
+	}
+
+	out.ID = TransferID(OutsideCause(t.ID, n), out.Kind)
+
+	return out
 }
 
 // LateCaptureTransfer books money that was taken for an attempt which had ended: it is owed straight back.

@@ -10,6 +10,7 @@ type RefundPreview struct {
 	Channel       RefundChannel
 	Amount        Money
 	Remaining     Money // of the payment, neither gone back nor promised to, once this is ordered
+	Outside       Money // of the payment, given back by the gateway without an order of ours
 	Currency      string
 	NeedsApproval bool // by a second person
 	PolicyPercent *int

@@ -19,6 +19,9 @@ func LatePaymentWorkflowID(d Delivery) string {
 	return "late-payment/" + string(d.Channel) + "/" + d.EventID.String()
 }
 
+// CompareWorkflowID is the id of the workflow that asks a gateway what it has given back of a payment.
+func CompareWorkflowID(transaction uuid.UUID) string { return "compare/" + transaction.String() }
+
 // ReconcileWorkflowID is the id of the workflow that ends an attempt whose own workflow is gone.
 func ReconcileWorkflowID(transaction uuid.UUID) string { return "reconcile/" + transaction.String() }
 

@@ -230,6 +230,23 @@ func (c *Client) PollStatus(ctx context.Context, channel models.Channel) error {
 	}, PollStatus, channel)
 }
 
+// Compare has the gateway asked what it has given back of a payment, and waits until that is known. ctx bounds the wait.
+// Errors: SERVICE_UNAVAILABLE, and what keeps the gateway from answering.
+func (c *Client) Compare(ctx context.Context, t models.PaymentTransaction) error {
+	run, err := c.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: models.CompareWorkflowID(t.ID), StaticSummary: "Compare payment " + t.ID.String() + " with " + string(t.Gateway),
+		TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout,
+		TypedSearchAttributes:    temporal.NewSearchAttributes(attrGateway.ValueSet(string(t.Gateway))),
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, Compare, Comparison{TransactionID: t.ID, Gateway: t.Gateway})
+	if err != nil {
+		return asDomainError(err)
+	}
+
+	return asDomainError(run.Get(ctx, nil))
+}
+
 // ResumeCampaign has a campaign's workflow look at the campaign, and starts it again if none is running.
 func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign) error {
 	_, err := c.temporal.SignalWithStartWorkflow(ctx, models.CampaignWorkflowID(campaign.ID), SignalLook, nil, client.StartWorkflowOptions{

@@ -16,5 +16,6 @@ func Register(r Registry) {
 	r.RegisterWorkflow(Sweep)
 	r.RegisterWorkflow(Audit)
 	r.RegisterWorkflow(PollStatus)
+	r.RegisterWorkflow(Compare)
 	r.RegisterWorkflow(Review)
 }

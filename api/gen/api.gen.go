@@ -278,8 +278,10 @@ type Account struct {
 	SecondFactor bool `json:"second_factor"`
 
 	// State ACTIVE, LOCKED by an administrator, or INVITED and without a password yet.
-	State     AccountState `json:"state"`
-	UpdatedAt time.Time    `json:"updated_at"`
+	State        AccountState `json:"state"`
+	StateLabelAr *string      `json:"state_label_ar,omitempty"`
+	StateLabelEn *string      `json:"state_label_en,omitempty"`
+	UpdatedAt    time.Time    `json:"updated_at"`
 }
 
 // AccountAnswer defines model for AccountAnswer.
@@ -299,7 +301,7 @@ type AccountsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -388,7 +390,7 @@ type AdCampaignsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -449,13 +451,21 @@ type AuditLog struct {
 	ActorID *openapi_types.UUID `json:"actor_id"`
 
 	// ActorKind A user of the service, an operator at the command line, or the service itself (also for actions of an unknown caller, such as a failed log-in).
-	ActorKind string `json:"actor_kind"`
+	ActorKind        string  `json:"actor_kind"`
+	ActorKindLabelAr *string `json:"actor_kind_label_ar,omitempty"`
+	ActorKindLabelEn *string `json:"actor_kind_label_en,omitempty"`
 
 	// ActorName What the user is called now, also when the account was removed since.
 	ActorName *string `json:"actor_name"`
 
 	// ActorRole The role that the actor had; null when the service acted by itself.
 	ActorRole *ActorRole `json:"actor_role"`
+
+	// ActorRoleLabelAr Absent where there is none.
+	ActorRoleLabelAr *string `json:"actor_role_label_ar,omitempty"`
+
+	// ActorRoleLabelEn Absent where there is none.
+	ActorRoleLabelEn *string `json:"actor_role_label_en,omitempty"`
 
 	// Address The network address that the request came from; null for operators and for the service itself.
 	Address   *string   `json:"address"`
@@ -483,7 +493,7 @@ type AuditLogsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -617,11 +627,19 @@ type BookingPayment struct {
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
 
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
 	// Reference The gateway's checkout id.
 	Reference *string `json:"reference"`
 
 	// Status The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
 	Status        TransactionStatus  `json:"status"`
+	StatusLabelAr *string            `json:"status_label_ar,omitempty"`
+	StatusLabelEn *string            `json:"status_label_en,omitempty"`
 	TransactionID openapi_types.UUID `json:"transaction_id"`
 }
 
@@ -661,7 +679,7 @@ type BookingsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -747,7 +765,7 @@ type BusesAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -782,7 +800,7 @@ type CatalogueBusesAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -815,7 +833,7 @@ type CatalogueHotelsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -847,7 +865,7 @@ type CatalogueRestStopsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -856,7 +874,9 @@ type CatalogueRestStopsAnswer struct {
 // Example: {"channel":"EMAIL","to":"t***@rihla.test"}
 type CheckoutMessage struct {
 	// Channel The way that a message takes.
-	Channel MessageChannel `json:"channel"`
+	Channel        MessageChannel `json:"channel"`
+	ChannelLabelAr *string        `json:"channel_label_ar,omitempty"`
+	ChannelLabelEn *string        `json:"channel_label_en,omitempty"`
 
 	// To The address, masked: the first character and the domain of an e-mail address, the last 3 digits of a phone number.
 	To string `json:"to"`
@@ -1014,6 +1034,17 @@ type EmailInput struct {
 	Email Email `json:"email"`
 }
 
+// EmailVerification The token of a mail, and the password of the account.
+//
+// Example: {"token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
+type EmailVerification struct {
+	// Password That of the account, where the caller is in no session of it.
+	Password *string `json:"password,omitempty"`
+
+	// Token What stands behind the `#` of the link.
+	Token string `json:"token"`
+}
+
 // Export A file that was exported.
 //
 // Example: {"bytes":31744,"ended_at":"2026-11-22T08:00:01Z","filters":{"period":"this_month"},"format":"csv","id":"019ab0c5-3000-7aaa-8bbb-000000000001","kind":"FINANCIAL_RECORDS","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","requested_by_role":"FINANCE_ADMIN","rows":128,"started_at":"2026-11-22T08:00:00Z","status":"COMPLETED","status_label_ar":"مكتمل","status_label_en":"Completed"}
@@ -1035,6 +1066,8 @@ type Export struct {
 
 	// Kind What was exported.
 	Kind        ExportKind          `json:"kind"`
+	KindLabelAr *string             `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string             `json:"kind_label_en,omitempty"`
 	RequestedBy *openapi_types.UUID `json:"requested_by"`
 
 	// RequestedByName Also of an account that was removed since.
@@ -1042,6 +1075,12 @@ type Export struct {
 
 	// RequestedByRole The role that the actor had; null when the service acted by itself.
 	RequestedByRole *ActorRole `json:"requested_by_role"`
+
+	// RequestedByRoleLabelAr Absent where there is none.
+	RequestedByRoleLabelAr *string `json:"requested_by_role_label_ar,omitempty"`
+
+	// RequestedByRoleLabelEn Absent where there is none.
+	RequestedByRoleLabelEn *string `json:"requested_by_role_label_en,omitempty"`
 
 	// Rows How many were written; of one that was STOPPED as many as may have left.
 	Rows      *int64    `json:"rows"`
@@ -1073,7 +1112,7 @@ type ExportsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1088,8 +1127,10 @@ type FinancialRecord struct {
 
 	// BalanceStatus IN_CURRENT_BALANCE: accrued, not yet paid out. TRANSFERRED: paid out to the provider. REFUNDED: given back to
 	// the customer.
-	BalanceStatus BalanceStatus       `json:"balance_status"`
-	BookingID     *openapi_types.UUID `json:"booking_id"`
+	BalanceStatus        BalanceStatus       `json:"balance_status"`
+	BalanceStatusLabelAr *string             `json:"balance_status_label_ar,omitempty"`
+	BalanceStatusLabelEn *string             `json:"balance_status_label_en,omitempty"`
+	BookingID            *openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string `json:"booking_number,omitempty"`
@@ -1117,7 +1158,9 @@ type FinancialRecord struct {
 
 	// Kind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
 	// refunded.
-	Kind RecordKind `json:"kind"`
+	Kind        RecordKind `json:"kind"`
+	KindLabelAr *string    `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string    `json:"kind_label_en,omitempty"`
 
 	// NetAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1163,6 +1206,11 @@ type FinancialRecord struct {
 
 	// TransferredByName Also of an account that was removed since; null to companies.
 	TransferredByName *string `json:"transferred_by_name,omitempty"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount *Money `json:"vat_amount,omitempty"`
 }
 
 // FinancialRecordAnswer defines model for FinancialRecordAnswer.
@@ -1176,6 +1224,9 @@ type FinancialRecordAnswer struct {
 // FinancialRecordTotal How many records there are, and the sums of their amounts.
 type FinancialRecordTotal struct {
 	Count int64 `json:"count"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
 
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1196,6 +1247,11 @@ type FinancialRecordTotal struct {
 	//
 	// Example: 1150
 	RefundedAmount Money `json:"refunded_amount"`
+
+	// VatAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	VatAmount *Money `json:"vat_amount,omitempty"`
 }
 
 // FinancialRecordTotals What financial records add up to. `total` is the sum of the three others.
@@ -1232,7 +1288,7 @@ type FinancialRecordsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1282,6 +1338,9 @@ type FinancialReportCards struct {
 	// CampaignsCount Campaign payments that are not refunded.
 	CampaignsCount int64 `json:"campaigns_count"`
 
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
+
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
@@ -1323,7 +1382,9 @@ type FinancialReportCards struct {
 
 // FinancialReportDay One day of a report in Asia/Riyadh.
 type FinancialReportDay struct {
-	Date openapi_types.Date `json:"date"`
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency          `json:"currency,omitempty"`
+	Date     openapi_types.Date `json:"date"`
 
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1418,7 +1479,7 @@ type HotelsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1495,7 +1556,9 @@ type IncidentAssignee struct {
 	Name string             `json:"name"`
 
 	// Role What the user may do.
-	Role Role `json:"role"`
+	Role        Role    `json:"role"`
+	RoleLabelAr *string `json:"role_label_ar,omitempty"`
+	RoleLabelEn *string `json:"role_label_en,omitempty"`
 }
 
 // IncidentAssigneesAnswer defines model for IncidentAssigneesAnswer.
@@ -1591,7 +1654,7 @@ type IncidentsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -1713,7 +1776,7 @@ type MessageChannel string
 
 // Meta Where a page is in its collection.
 //
-// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 type Meta struct {
 	// CurrentPage This page, from 1.
 	CurrentPage int `json:"current_page"`
@@ -1727,8 +1790,11 @@ type Meta struct {
 	// PerPage Size of a page.
 	PerPage int `json:"per_page"`
 
-	// Total Number of items in all.
+	// Total Number of items in all. Up to 1,000 it is counted for each page. More may have been counted up to ten seconds ago, or a minute where nobody has asked since; and what a search finds is counted up to 10,000 where it cannot be had from sums: read on by `next_cursor` then.
 	Total int64 `json:"total"`
+
+	// TotalIsExact Whether `total` is the number of now.
+	TotalIsExact *bool `json:"total_is_exact,omitempty"`
 }
 
 // Money An amount in SAR, exactly 2 decimals.
@@ -1785,6 +1851,10 @@ type OpenSession struct {
 	UserAgent string `json:"user_agent"`
 }
 
+// OutsideRefunded What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+// any more, and an incident OUTSIDE_REFUND names it.
+type OutsideRefunded = models.Money
+
 // OwnAccount The own account.
 //
 // Example: {"email":"traveller@rihla.test","email_verified":true,"factor":"NONE","id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","locale":"ar","name":"Traveller One","phone":"+966501234567","provider_id":null,"role":"END_USER","second_factor":false,"second_factor_needed":false,"stepped_up_until":null}
@@ -1807,7 +1877,9 @@ type OwnAccount struct {
 	ProviderID *openapi_types.UUID `json:"provider_id"`
 
 	// Role What the user may do.
-	Role Role `json:"role"`
+	Role        Role    `json:"role"`
+	RoleLabelAr *string `json:"role_label_ar,omitempty"`
+	RoleLabelEn *string `json:"role_label_en,omitempty"`
 
 	// SecondFactor The account has a second factor.
 	SecondFactor bool `json:"second_factor"`
@@ -1887,6 +1959,9 @@ type PaymentMethodOffer struct {
 	// Currencies ISO 4217.
 	Currencies []string `json:"currencies"`
 
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
+
 	// Label The method in the language of the answer.
 	Label string `json:"label"`
 
@@ -1896,7 +1971,9 @@ type PaymentMethodOffer struct {
 	MaxAmount *Money `json:"max_amount,omitempty"`
 
 	// Method How the customer pays.
-	Method PaymentMethod `json:"method"`
+	Method        PaymentMethod `json:"method"`
+	MethodLabelAr *string       `json:"method_label_ar,omitempty"`
+	MethodLabelEn *string       `json:"method_label_en,omitempty"`
 
 	// MinAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1904,16 +1981,22 @@ type PaymentMethodOffer struct {
 	MinAmount *Money `json:"min_amount,omitempty"`
 
 	// Provider The gateway that takes the money.
-	Provider PaymentProvider `json:"provider"`
+	Provider        PaymentProvider `json:"provider"`
+	ProviderLabelAr *string         `json:"provider_label_ar,omitempty"`
+	ProviderLabelEn *string         `json:"provider_label_en,omitempty"`
 
 	// Refunds How much of a payment the gateway gives back; `NONE` is paid out by finance staff.
-	Refunds string `json:"refunds"`
+	Refunds        string  `json:"refunds"`
+	RefundsLabelAr *string `json:"refunds_label_ar,omitempty"`
+	RefundsLabelEn *string `json:"refunds_label_en,omitempty"`
 
 	// TimeToPaySeconds How long a customer has to pay, at most.
 	TimeToPaySeconds *int `json:"time_to_pay_seconds,omitempty"`
 
 	// UnavailableReason Why not.
-	UnavailableReason *string `json:"unavailable_reason,omitempty"`
+	UnavailableReason        *string `json:"unavailable_reason,omitempty"`
+	UnavailableReasonLabelAr *string `json:"unavailable_reason_label_ar,omitempty"`
+	UnavailableReasonLabelEn *string `json:"unavailable_reason_label_en,omitempty"`
 }
 
 // PaymentMethodsAnswer defines model for PaymentMethodsAnswer.
@@ -1936,8 +2019,10 @@ type PaymentStatus struct {
 
 	// BookingStatus PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
 	// CANCELLED by its owner or by a full refund.
-	BookingStatus BookingStatus `json:"booking_status"`
-	CheckoutURL   *string       `json:"checkout_url"`
+	BookingStatus        BookingStatus `json:"booking_status"`
+	BookingStatusLabelAr *string       `json:"booking_status_label_ar,omitempty"`
+	BookingStatusLabelEn *string       `json:"booking_status_label_en,omitempty"`
+	CheckoutURL          *string       `json:"checkout_url"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency  Currency   `json:"currency"`
@@ -1946,12 +2031,22 @@ type PaymentStatus struct {
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
 
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
 	// PaymentMethod How the customer pays.
-	PaymentMethod PaymentMethod `json:"payment_method"`
+	PaymentMethod        PaymentMethod `json:"payment_method"`
+	PaymentMethodLabelAr *string       `json:"payment_method_label_ar,omitempty"`
+	PaymentMethodLabelEn *string       `json:"payment_method_label_en,omitempty"`
 
 	// PaymentStatus The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
-	PaymentStatus TransactionStatus  `json:"payment_status"`
-	TransactionID openapi_types.UUID `json:"transaction_id"`
+	PaymentStatus        TransactionStatus  `json:"payment_status"`
+	PaymentStatusLabelAr *string            `json:"payment_status_label_ar,omitempty"`
+	PaymentStatusLabelEn *string            `json:"payment_status_label_en,omitempty"`
+	TransactionID        openapi_types.UUID `json:"transaction_id"`
 
 	// UILabel Completed, failed, refunded or in progress, in the language of the request.
 	UILabel   string    `json:"ui_label"`
@@ -1970,7 +2065,7 @@ type PaymentStatusAnswer struct {
 
 // PaymentTransaction One payment attempt, or the transaction that a refund adds.
 //
-// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 type PaymentTransaction struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -2006,6 +2101,12 @@ type PaymentTransaction struct {
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
 
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
 	// FailureReason The gateway's words.
 	FailureReason *string `json:"failure_reason"`
 
@@ -2013,13 +2114,23 @@ type PaymentTransaction struct {
 	ID openapi_types.UUID `json:"id"`
 
 	// Kind A payment attempt, or the transaction that a refund adds.
-	Kind TransactionKind `json:"kind"`
+	Kind        TransactionKind `json:"kind"`
+	KindLabelAr *string         `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string         `json:"kind_label_en,omitempty"`
+
+	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+	// any more, and an incident OUTSIDE_REFUND names it.
+	OutsideRefundedAmount OutsideRefunded `json:"outside_refunded_amount"`
 
 	// PaymentMethod How the customer pays.
-	PaymentMethod PaymentMethod `json:"payment_method"`
+	PaymentMethod        PaymentMethod `json:"payment_method"`
+	PaymentMethodLabelAr *string       `json:"payment_method_label_ar,omitempty"`
+	PaymentMethodLabelEn *string       `json:"payment_method_label_en,omitempty"`
 
 	// Provider The gateway that takes the money.
-	Provider PaymentProvider `json:"provider"`
+	Provider        PaymentProvider `json:"provider"`
+	ProviderLabelAr *string         `json:"provider_label_ar,omitempty"`
+	ProviderLabelEn *string         `json:"provider_label_en,omitempty"`
 
 	// Reference The gateway's checkout or refund id.
 	Reference *string `json:"reference"`
@@ -2052,7 +2163,7 @@ type PaymentTransaction struct {
 type PaymentTransactionAnswer struct {
 	// Data One payment attempt, or the transaction that a refund adds.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 	Data PaymentTransaction `json:"data"`
 }
 
@@ -2092,6 +2203,12 @@ type PaymentTransactionDetail struct {
 	// FailureCode Why an attempt failed; null when it has not.
 	FailureCode *FailureCode `json:"failure_code"`
 
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
 	// FailureReason The gateway's words.
 	FailureReason *string `json:"failure_reason"`
 
@@ -2099,13 +2216,23 @@ type PaymentTransactionDetail struct {
 	ID openapi_types.UUID `json:"id"`
 
 	// Kind A payment attempt, or the transaction that a refund adds.
-	Kind TransactionKind `json:"kind"`
+	Kind        TransactionKind `json:"kind"`
+	KindLabelAr *string         `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string         `json:"kind_label_en,omitempty"`
+
+	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+	// any more, and an incident OUTSIDE_REFUND names it.
+	OutsideRefundedAmount OutsideRefunded `json:"outside_refunded_amount"`
 
 	// PaymentMethod How the customer pays.
-	PaymentMethod PaymentMethod `json:"payment_method"`
+	PaymentMethod        PaymentMethod `json:"payment_method"`
+	PaymentMethodLabelAr *string       `json:"payment_method_label_ar,omitempty"`
+	PaymentMethodLabelEn *string       `json:"payment_method_label_en,omitempty"`
 
 	// Provider The gateway that takes the money.
-	Provider PaymentProvider `json:"provider"`
+	Provider        PaymentProvider `json:"provider"`
+	ProviderLabelAr *string         `json:"provider_label_ar,omitempty"`
+	ProviderLabelEn *string         `json:"provider_label_en,omitempty"`
 
 	// Reference The gateway's checkout or refund id.
 	Reference *string `json:"reference"`
@@ -2147,7 +2274,7 @@ type PaymentTransactionDetail struct {
 type PaymentTransactionDetailAnswer struct {
 	// Data A payment transaction with its history.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data PaymentTransactionDetail `json:"data"`
 }
 
@@ -2157,7 +2284,7 @@ type PaymentTransactionsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2192,7 +2319,12 @@ type PositiveMoney = models.Money
 type PreviewedLine struct {
 	// BalanceStatus IN_CURRENT_BALANCE: accrued, not yet paid out. TRANSFERRED: paid out to the provider. REFUNDED: given back to
 	// the customer.
-	BalanceStatus BalanceStatus `json:"balance_status"`
+	BalanceStatus        BalanceStatus `json:"balance_status"`
+	BalanceStatusLabelAr *string       `json:"balance_status_label_ar,omitempty"`
+	BalanceStatusLabelEn *string       `json:"balance_status_label_en,omitempty"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
 
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2201,7 +2333,9 @@ type PreviewedLine struct {
 
 	// Kind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
 	// refunded.
-	Kind RecordKind `json:"kind"`
+	Kind        RecordKind `json:"kind"`
+	KindLabelAr *string    `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string    `json:"kind_label_en,omitempty"`
 
 	// NetAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2236,8 +2370,11 @@ type PreviewedTransfer struct {
 	// Example: 1150
 	Amount        Money  `json:"amount"`
 	CreditAccount string `json:"credit_account"`
-	DebitAccount  string `json:"debit_account"`
-	Kind          string `json:"kind"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency     *Currency `json:"currency,omitempty"`
+	DebitAccount string    `json:"debit_account"`
+	Kind         string    `json:"kind"`
 }
 
 // Provider A provider company.
@@ -2299,7 +2436,7 @@ type ProviderBalancesAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2363,6 +2500,9 @@ type ProviderStats struct {
 	BookingsCount int64 `json:"bookings_count"`
 	BusesCount    int64 `json:"buses_count"`
 
+	// Currency ISO 4217. The service knows one currency.
+	Currency *Currency `json:"currency,omitempty"`
+
 	// GrossAmount An amount in SAR, exactly 2 decimals.
 	//
 	// Example: 1150
@@ -2388,7 +2528,7 @@ type ProvidersAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2450,14 +2590,23 @@ type Refund struct {
 	// BookingID Null when the payment of an ad campaign is refunded.
 	BookingID *openapi_types.UUID `json:"booking_id"`
 
+	// BookingNoticeAr The same for people; absent of any other refund.
+	BookingNoticeAr *string `json:"booking_notice_ar,omitempty"`
+	BookingNoticeEn *string `json:"booking_notice_en,omitempty"`
+
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string `json:"booking_number,omitempty"`
 
+	// BookingStays A refund by POLICY that leaves a fee gives money back and cancels nothing: the booking stays CONFIRMED.
+	BookingStays *bool `json:"booking_stays,omitempty"`
+
 	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
 	// nothing back (bill_payment).
-	Channel     RefundChannel `json:"channel"`
-	CompletedAt *time.Time    `json:"completed_at"`
-	CreatedAt   time.Time     `json:"created_at"`
+	Channel        RefundChannel `json:"channel"`
+	ChannelLabelAr *string       `json:"channel_label_ar,omitempty"`
+	ChannelLabelEn *string       `json:"channel_label_en,omitempty"`
+	CompletedAt    *time.Time    `json:"completed_at"`
+	CreatedAt      time.Time     `json:"created_at"`
 
 	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
 	Currency TakenCurrency `json:"currency"`
@@ -2465,9 +2614,18 @@ type Refund struct {
 	// CustomerName The contact of the booking; null without a booking.
 	CustomerName *string `json:"customer_name,omitempty"`
 
-	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did. APPROVAL_REJECTED: it was not approved. APPROVAL_EXPIRED: not in time.
-	FailureCode *string            `json:"failure_code"`
-	ID          openapi_types.UUID `json:"id"`
+	// FailureCode GATEWAY_REJECTED: the gateway refused it. PAYOUT_REJECTED: finance staff did. APPROVAL_REJECTED: it was not approved. APPROVAL_EXPIRED: not in time. ACCOUNT_GONE: the account that took the payment is not configured. REFUNDED_OUTSIDE: it was not sent, since the gateway had given back too much without an order.
+	FailureCode *string `json:"failure_code"`
+
+	// FailureCodeLabelAr Absent where there is none.
+	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
+
+	// FailureCodeLabelEn Absent where there is none.
+	FailureCodeLabelEn *string            `json:"failure_code_label_en,omitempty"`
+	ID                 openapi_types.UUID `json:"id"`
+
+	// InsteadOf The refund through the gateway that FAILED and that this one pays out of the bank.
+	InsteadOf *openapi_types.UUID `json:"instead_of,omitempty"`
 
 	// NeedsApproval It waits for the approval of a second person.
 	NeedsApproval bool `json:"needs_approval"`
@@ -2505,11 +2663,19 @@ type Refund struct {
 	// ReasonCode Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
 	ReasonCode *RefundPolicyReason `json:"reason_code"`
 
+	// ReasonCodeLabelAr Absent where there is none.
+	ReasonCodeLabelAr *string `json:"reason_code_label_ar,omitempty"`
+
+	// ReasonCodeLabelEn Absent where there is none.
+	ReasonCodeLabelEn *string `json:"reason_code_label_en,omitempty"`
+
 	// RefundTransactionID The transaction that the refund added, once SUCCEEDED.
 	RefundTransactionID *openapi_types.UUID `json:"refund_transaction_id"`
 
 	// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
-	RefundType RefundType `json:"refund_type"`
+	RefundType        RefundType `json:"refund_type"`
+	RefundTypeLabelAr *string    `json:"refund_type_label_ar,omitempty"`
+	RefundTypeLabelEn *string    `json:"refund_type_label_en,omitempty"`
 
 	// RequestedBy The user; null when the service refunded by itself.
 	RequestedBy *openapi_types.UUID `json:"requested_by"`
@@ -2550,7 +2716,9 @@ type RefundApproval struct {
 	DecidedByName *string `json:"decided_by_name"`
 
 	// Decision What was decided about a refund. EXPIRED: nothing, until its time was over.
-	Decision ApprovalDecision `json:"decision"`
+	Decision        ApprovalDecision `json:"decision"`
+	DecisionLabelAr *string          `json:"decision_label_ar,omitempty"`
+	DecisionLabelEn *string          `json:"decision_label_en,omitempty"`
 
 	// Note What was noted with the approval, or why it was rejected.
 	Note *string `json:"note"`
@@ -2566,7 +2734,7 @@ type RefundPolicyReason = models.PolicyReason
 // RefundPreview What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
 // paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
 //
-// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"outside_refunded_amount":0,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 type RefundPreview struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -2580,11 +2748,17 @@ type RefundPreview struct {
 
 	// BookingStatusAfter PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
 	// CANCELLED by its owner or by a full refund.
-	BookingStatusAfter BookingStatus `json:"booking_status_after"`
+	BookingStatusAfter        BookingStatus `json:"booking_status_after"`
+	BookingStatusAfterLabelAr *string       `json:"booking_status_after_label_ar,omitempty"`
+	BookingStatusAfterLabelEn *string       `json:"booking_status_after_label_en,omitempty"`
+	BookingStatusLabelAr      *string       `json:"booking_status_label_ar,omitempty"`
+	BookingStatusLabelEn      *string       `json:"booking_status_label_en,omitempty"`
 
 	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
 	// nothing back (bill_payment).
-	Channel RefundChannel `json:"channel"`
+	Channel        RefundChannel `json:"channel"`
+	ChannelLabelAr *string       `json:"channel_label_ar,omitempty"`
+	ChannelLabelEn *string       `json:"channel_label_en,omitempty"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
@@ -2594,8 +2768,12 @@ type RefundPreview struct {
 	Lines []PreviewedLine `json:"lines"`
 
 	// NeedsApproval A second person would have to approve it.
-	NeedsApproval        bool               `json:"needs_approval"`
-	PaymentTransactionID openapi_types.UUID `json:"payment_transaction_id"`
+	NeedsApproval bool `json:"needs_approval"`
+
+	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+	// any more, and an incident OUTSIDE_REFUND names it.
+	OutsideRefundedAmount OutsideRefunded    `json:"outside_refunded_amount"`
+	PaymentTransactionID  openapi_types.UUID `json:"payment_transaction_id"`
 
 	// PolicyPercent Of what was paid; null unless the refund is by POLICY.
 	PolicyPercent *int `json:"policy_percent"`
@@ -2603,8 +2781,16 @@ type RefundPreview struct {
 	// ReasonCode Which terms gave the percentage of a refund by POLICY; null for the others. The values are those of a quote.
 	ReasonCode *RefundPolicyReason `json:"reason_code"`
 
+	// ReasonCodeLabelAr Absent where there is none.
+	ReasonCodeLabelAr *string `json:"reason_code_label_ar,omitempty"`
+
+	// ReasonCodeLabelEn Absent where there is none.
+	ReasonCodeLabelEn *string `json:"reason_code_label_en,omitempty"`
+
 	// RefundType How the amount is found: all that is left, the given amount, or what the cancellation policy says.
-	RefundType RefundType `json:"refund_type"`
+	RefundType        RefundType `json:"refund_type"`
+	RefundTypeLabelAr *string    `json:"refund_type_label_ar,omitempty"`
+	RefundTypeLabelEn *string    `json:"refund_type_label_en,omitempty"`
 
 	// RemainingAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2620,7 +2806,7 @@ type RefundPreviewAnswer struct {
 	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
 	//
 	//
-	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
+	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"outside_refunded_amount":0,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 	Data RefundPreview `json:"data"`
 }
 
@@ -2631,6 +2817,9 @@ type RefundPreviewAnswer struct {
 // Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"needs_approval":false,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"reason_code":"POLICY","refunded_amount":150,"remaining_amount":1000}
 type RefundQuote struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// BookingStays Such a refund would leave a fee, and the booking CONFIRMED.
+	BookingStays *bool `json:"booking_stays,omitempty"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
@@ -2656,7 +2845,9 @@ type RefundQuote struct {
 
 	// ReasonCode Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
 	// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves.
-	ReasonCode PolicyReason `json:"reason_code"`
+	ReasonCode        PolicyReason `json:"reason_code"`
+	ReasonCodeLabelAr *string      `json:"reason_code_label_ar,omitempty"`
+	ReasonCodeLabelEn *string      `json:"reason_code_label_en,omitempty"`
 
 	// RefundedAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -2717,7 +2908,7 @@ type RefundsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2829,7 +3020,7 @@ type RestStopsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -2972,7 +3163,7 @@ type StaffListAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -3019,7 +3210,9 @@ type TimelineEntry struct {
 	Details map[string]interface{} `json:"details"`
 
 	// Kind What a line of a transaction's history is about.
-	Kind TimelineKind `json:"kind"`
+	Kind        TimelineKind `json:"kind"`
+	KindLabelAr *string      `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string      `json:"kind_label_en,omitempty"`
 
 	// Message One English sentence.
 	Message string `json:"message"`
@@ -3027,14 +3220,6 @@ type TimelineEntry struct {
 
 // TimelineKind What a line of a transaction's history is about.
 type TimelineKind string
-
-// TokenInput The token of a mail's link.
-//
-// Example: {"token":"4yq7pV1m8Zk0cW2nR5tB9xJ3uLhE6sDfAaQwYoKi0gM"}
-type TokenInput struct {
-	// Token What stands behind the `#` of the link.
-	Token string `json:"token"`
-}
 
 // Tokens A pair of tokens.
 //
@@ -3176,7 +3361,7 @@ type TripBookingsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -3223,7 +3408,7 @@ type TripsAnswer struct {
 
 	// Meta Where a page is in its collection.
 	//
-	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42}
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
 }
 
@@ -3243,7 +3428,9 @@ type User struct {
 	ProviderID *openapi_types.UUID `json:"provider_id"`
 
 	// Role What the user may do.
-	Role Role `json:"role"`
+	Role        Role    `json:"role"`
+	RoleLabelAr *string `json:"role_label_ar,omitempty"`
+	RoleLabelEn *string `json:"role_label_en,omitempty"`
 }
 
 // UserAnswer defines model for UserAnswer.
@@ -4545,7 +4732,7 @@ type ResetPasswordJSONRequestBody = PasswordReset
 type StepUpJSONRequestBody = CodeInput
 
 // VerifyEmailJSONRequestBody defines body for VerifyEmail for application/json ContentType.
-type VerifyEmailJSONRequestBody = TokenInput
+type VerifyEmailJSONRequestBody = EmailVerification
 
 // CreateBookingJSONRequestBody defines body for CreateBooking for application/json ContentType.
 type CreateBookingJSONRequestBody = BookingRequest

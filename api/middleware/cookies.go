@@ -47,6 +47,10 @@ func (r *request) readCookies(f *fiber.Ctx) {
 		r.readSignOns(f)
 	case auth.SignOnCallback, auth.SignOnStepUp:
 		r.readSignOns(f)
+	case auth.VerifyEmailPath: // which an app calls with its token, if it has one
+		if token, ok := bearerOf(f); ok {
+			r.cookies.access = strings.Clone(token)
+		}
 	}
 }
 
@@ -66,12 +70,11 @@ const bearerPrefix = "bearer "
 // tokenOf is the access token of a request: that of the header, else that of the cookie. Errors: UNAUTHENTICATED without one; FORBIDDEN
 // for a session by cookie that another site may be using.
 func tokenOf(f *fiber.Ctx, r *request) (string, error) {
-	header := f.Get(fiber.HeaderAuthorization)
-	if len(header) > len(bearerPrefix) && strings.EqualFold(header[:len(bearerPrefix)], bearerPrefix) {
-		return strings.TrimSpace(header[len(bearerPrefix):]), nil
+	if token, ok := bearerOf(f); ok {
+		return token, nil
 	}
 
-	token := f.Cookies(accessCookie)
+	header, token := f.Get(fiber.HeaderAuthorization), f.Cookies(accessCookie)
 
 	switch {
 	case header != "" || token == "":
@@ -83,6 +86,15 @@ func tokenOf(f *fiber.Ctx, r *request) (string, error) {
 	default:
 		return token, nil
 	}
+}
+
+func bearerOf(f *fiber.Ctx) (string, bool) {
+	header := f.Get(fiber.HeaderAuthorization)
+	if len(header) <= len(bearerPrefix) || !strings.EqualFold(header[:len(bearerPrefix)], bearerPrefix) {
+		return "", false
+	}
+
+	return strings.TrimSpace(header[len(bearerPrefix):]), true
 }
 
 // crossSite reports whether the browser says that another site has made the request. Other clients say nothing.
@@ -102,8 +114,8 @@ func ByCookie(ctx context.Context) bool { return requestOf(ctx).cookies.asked }
 // RefreshCookie is the refresh token of a session by cookie; empty without one.
 func RefreshCookie(ctx context.Context) string { return requestOf(ctx).cookies.refresh }
 
-// CookieSession is whose session by cookie the request comes with, by the access token alone; the zero value without a good one. It is for
-// operations that end the session: whether it is over already makes no difference to them.
+// CookieSession is whose session the request to a public operation comes with, by the access token alone; the zero value without a good
+// one. Whether the session is over is for the operation to ask.
 func CookieSession(ctx context.Context) auth.Principal {
 	r := requestOf(ctx)
 	if r.cookies.access == "" || r.identify == nil {

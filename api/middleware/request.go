@@ -21,7 +21,7 @@ type request struct {
 	principal auth.Principal
 	// standing checks the caller's token again; nil on an operation without one.
 	status func(ctx context.Context) error
-	// identify reads an access token, whoever's; nil where nothing does.
+	// identify reads an access token that the operation does not need; nil where there is no way to.
 	identify func(ctx context.Context, token string) (auth.Principal, error)
 	// account is set while the caller's account is still to be judged by the handler.
 	account *accountCheck

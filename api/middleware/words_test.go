@@ -258,7 +258,7 @@ func TestWordsWithValues(t *testing.T) {
 	require.Nil(t, uiDetails(500, map[string][]string{"request_id": {"x"}}, models.LocaleArabic))
 }
 
-// TestEveryCauseHasWords: each cause of a code is told in words of its own, in both languages, and every 401 has a cause.
+// TestEveryCauseHasWords: each cause of a code has words of its own, in both languages, and every 401 has a cause.
 func TestEveryCauseHasWords(t *testing.T) {
 	t.Parallel()
 

@@ -20,7 +20,11 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 		return nil, commonPassword("password")
 	}
 
-	hash, err := o.Passwords.Hash(ctx, r.Body.Password)
+	if err := o.mayRegister(ctx); err != nil {
+		return nil, err
+	}
+
+	hash, err := o.Passwords.HashOfStranger(ctx, r.Body.Password)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +45,18 @@ func (o *Operations) Register(ctx context.Context, r gen.RegisterRequestObject) 
 		Body:    gen.UserAnswer{Data: userOf(&u)},
 		Headers: gen.Register201ResponseHeaders{Location: "/api/v1/me"},
 	}, nil
+}
+
+// mayRegister counts a registration of the caller's network. Error: RATE_LIMITED.
+func (o *Operations) mayRegister(ctx context.Context) error {
+	now := o.Now()
+
+	ok, next, err := o.Store.Accounts.MayRegister(ctx, middleware.Network(ctx), now)
+	if err != nil || ok {
+		return err
+	}
+
+	return middleware.RetryAfter(models.Errorf(models.CodeRateLimited, "The network has registered too many accounts."), next)
 }
 
 // Login exchanges a password for tokens, or for the question for a code. An unknown account costs the same time and gives the same
@@ -106,7 +122,7 @@ func (o *Operations) prove(ctx context.Context, email, password string) (*accoun
 		return nil, err
 	}
 
-	ok, err := o.Passwords.Check(ctx, password, try.User.PasswordHash)
+	ok, err := o.Passwords.Check(ctx, password, try.User.PasswordHash, try.FromKnownNetwork())
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +171,10 @@ func (o *Operations) RefreshTokens(ctx context.Context, r gen.RefreshTokensReque
 
 	plain, next := o.newRefreshToken()
 
+	if next.Sealed, err = auth.SealSuccessor(spent, plain); err != nil {
+		return nil, err
+	}
+
 	now, err := o.Store.Accounts.RotateRefreshToken(ctx, auth.HashRefreshToken(spent), next, from(ctx), o.Now())
 	if err != nil {
 		if models.CodeOf(err) == models.CodeInvalidCredentials && middleware.ByCookie(ctx) {
@@ -162,6 +182,12 @@ func (o *Operations) RefreshTokens(ctx context.Context, r gen.RefreshTokensReque
 		}
 
 		return nil, err
+	}
+
+	if now.Again != nil {
+		if plain, err = auth.OpenSuccessor(spent, now.Again); err != nil {
+			return nil, err
+		}
 	}
 
 	tokens, err := o.tokens(ctx, &now.User, &now.Session, plain)

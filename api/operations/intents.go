@@ -308,6 +308,7 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		FailureCode: t.FailureCode, FailureReason: optional(t.FailureReason),
 		CapturedAt: utcOrNil(t.TakenAt()), CapturedAmount: amount, CapturedCurrency: currency,
 		RefundedAmount: &t.RefundedAmount, RefundReservedAmount: &t.RefundReservedAmount,
-		CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
+		OutsideRefundedAmount: t.OutsideRefundedAmount,
+		CreatedAt:             utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
 	})
 }

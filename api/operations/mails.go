@@ -3,12 +3,17 @@ package operations
 import (
 	"context"
 	"sync"
+	"time"
 
 	"rihla/api/middleware"
 )
 
-// resetsAtOnce bounds the new passwords that are being asked for in a process, and so the connections that they take from the rest.
-const resetsAtOnce = 8
+// resetsAtOnce bounds the new passwords that are being asked for in a process, and so the connections that they take from the rest. Most of
+// them wait: each is begun between one and two times resetAfter after its answer.
+const (
+	resetsAtOnce = 32
+	resetAfter   = 400 * time.Millisecond
+)
 
 // wake has one thing done at a time, however often it is wanted meanwhile: once more then. The zero value is ready.
 type wake struct {

@@ -55,6 +55,11 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 		}
 
 		d.AtMost = atMost
+
+		// A gateway may have made what it had refused: then it is not paid a second time.
+		if failed, err := o.Store.Refunds.RefundByID(ctx, d.RefundID); err == nil && failed.FailedAtGateway() {
+			o.compare(ctx, models.RefundRequest{TransactionID: failed.PaymentTransactionID})
+		}
 	}
 
 	refund, err := o.Store.Refunds.DecidePayout(ctx, actor(ctx), d, o.Now())

@@ -23,10 +23,14 @@ func (o *Operations) PreviewRefund(ctx context.Context, r gen.PreviewRefundReque
 
 	who := middleware.Principal(ctx)
 
-	p, err := o.Store.Refunds.PreviewRefund(ctx, models.RefundRequest{
+	request := models.RefundRequest{
 		BookingID: r.ID, TransactionID: valueOf(r.Params.PaymentTransactionID), Type: r.Params.RefundType, Amount: amount,
 		RequestedBy: &who.UserID, Role: who.Role,
-	}, o.Now())
+	}
+
+	o.compare(ctx, request)
+
+	p, err := o.Store.Refunds.PreviewRefund(ctx, request, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +66,7 @@ func previewedAmount(s *string) (*models.Money, error) {
 func previewOf(p *models.RefundPreview) gen.RefundPreview {
 	out := gen.RefundPreview{
 		BookingID: p.BookingID, PaymentTransactionID: p.TransactionID, RefundType: p.Type, Channel: p.Channel,
-		Amount: p.Amount, Currency: p.Currency, RemainingAmount: p.Remaining,
+		Amount: p.Amount, Currency: p.Currency, RemainingAmount: p.Remaining, OutsideRefundedAmount: p.Outside,
 		NeedsApproval: p.NeedsApproval, PolicyPercent: p.PolicyPercent, ReasonCode: p.Reason,
 		Lines:         []gen.PreviewedLine{},
 		BookingStatus: p.Booking, BookingStatusAfter: p.BookingAfter, SeatsFreed: p.SeatsFreed,

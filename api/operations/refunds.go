@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -75,6 +76,8 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 
 	request.AtMost = atMost
 
+	o.compare(ctx, request)
+
 	ordered, err := o.Store.Refunds.OrderRefund(ctx, request, o.Now())
 	if err != nil {
 		return ordered, err
@@ -100,6 +103,26 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 	}
 
 	return now, nil
+}
+
+// compareWait is how long a preview or an order waits for the gateway to say what it has given back without us. Without an answer what is
+// known here counts; the gateway is asked again before anything is sent.
+const compareWait = time.Second
+
+// compare has the gateway asked about the payment whose money is to go back. Whatever keeps it from answering keeps no refund back.
+func (o *Operations) compare(ctx context.Context, request models.RefundRequest) {
+	t, err := o.Store.Refunds.PaymentOf(ctx, request)
+	if err != nil || !t.NeedsComparison(o.Now()) {
+		return
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, compareWait)
+	defer cancel()
+
+	if err := o.Workflows.Compare(ctx, t); err != nil {
+		o.Log.InfoContext(ctx, "the gateway did not say in time what it has given back; it is asked again before the refund is sent",
+			"payment_id", t.ID, "request_id", middleware.RequestID(ctx), "error", err)
+	}
 }
 
 func refundPath(r *models.Refund) string { return "/api/v1/admin/refunds/" + r.ID.String() }
@@ -217,8 +240,8 @@ func refundOf(r *models.Refund) gen.Refund {
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
 		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, RequestedByName: optional(r.RequesterName), NeedsPayout: r.NeedsPayout(),
 		NeedsApproval: r.NeedsApproval(), ApprovalUntil: utcOrNil(r.ApprovalUntil), Approval: approvalOf(r.Approval),
-		ReturnedAt: utcOrNil(r.ReturnedAt),
-		CreatedAt:  utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
+		InsteadOf: r.InsteadOf, ReturnedAt: utcOrNil(r.ReturnedAt),
+		CreatedAt: utc(r.CreatedAt), CompletedAt: utcOrNil(r.CompletedAt),
 	})
 
 	if stays := r.LeavesFee(); stays {

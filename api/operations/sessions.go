@@ -2,6 +2,10 @@ package operations
 
 import (
 	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
 
 	"rihla/api/gen"
 	"rihla/api/middleware"
@@ -66,6 +70,10 @@ func (o *Operations) SendVerification(
 		return gen.SendVerification202Response{}, nil
 	}
 
+	if ok, err := o.Store.Accounts.MayMailUnproved(ctx, &u); err != nil || !ok {
+		return gen.SendVerification202Response{}, err
+	}
+
 	queued, err := o.Store.Accounts.SendLink(ctx, actor(ctx), u.ID, models.TokenVerifyEmail)
 	if queued {
 		o.mailQueued(ctx)
@@ -74,9 +82,43 @@ func (o *Operations) SendVerification(
 	return gen.SendVerification202Response{}, err
 }
 
-// VerifyEmail takes the token of that mail.
+// VerifyEmail takes the token of that mail. Who has opened the account is in a session of it or knows its password (rules:
+// identity.unproven).
 func (o *Operations) VerifyEmail(ctx context.Context, r gen.VerifyEmailRequestObject) (gen.VerifyEmailResponseObject, error) {
-	return gen.VerifyEmail204Response{}, o.Store.Accounts.VerifyEmail(ctx, actor(ctx), auth.HashRefreshToken(r.Body.Token))
+	hash := auth.HashRefreshToken(r.Body.Token)
+
+	u, err := o.Store.Accounts.LinkUser(ctx, hash, models.TokenVerifyEmail)
+	if err != nil {
+		return nil, err
+	}
+
+	proved, err := o.opened(ctx, &u, r.Body.Password)
+	if err != nil {
+		return nil, err
+	}
+
+	taken, err := o.Store.Accounts.VerifyEmail(ctx, actor(ctx), hash, proved)
+	if taken {
+		o.mailQueued(ctx)
+	}
+
+	return gen.VerifyEmail204Response{}, err
+}
+
+// opened reports whether the caller of a public operation is in a session of the account, or knows its password. Errors: VALIDATION_ERROR
+// on a wrong one; those of a log-in.
+func (o *Operations) opened(ctx context.Context, u *models.User, password *string) (bool, error) {
+	if caller := middleware.CookieSession(ctx); caller.UserID == u.ID && caller.SessionID != uuid.Nil {
+		if session, err := o.Store.Accounts.Session(ctx, u.ID, caller.SessionID); err == nil && session.ExpiresAt.After(o.Now()) {
+			return true, nil
+		}
+	}
+
+	if password == nil {
+		return false, nil
+	}
+
+	return true, o.proveOwner(ctx, u, &gen.PasswordProof{Password: password})
 }
 
 // ForgotPassword sends a link to the owner of an address. Whether there is an account shows neither in the answer nor in its time: the
@@ -92,6 +134,9 @@ func (o *Operations) ForgotPassword(ctx context.Context, r gen.ForgotPasswordReq
 
 	go func() {
 		defer func() { <-o.resets }()
+
+		// Not beside the answer, nor beside the next one of the same caller: what it takes would show in their times.
+		time.Sleep(resetAfter + rand.N(resetAfter)) //nolint:gosec // no secret
 
 		ctx, cancel := detached(ctx)
 		defer cancel()
@@ -115,10 +160,16 @@ func (o *Operations) ResetPassword(ctx context.Context, r gen.ResetPasswordReque
 		return nil, commonPassword("password")
 	}
 
+	// An invented token costs no hash.
+	token := auth.HashRefreshToken(r.Body.Token)
+	if _, err := o.Store.Accounts.LinkUser(ctx, token, models.TokenResetPassword, models.TokenInvitation); err != nil {
+		return nil, err
+	}
+
 	hash, err := o.Passwords.Hash(ctx, r.Body.Password)
 	if err != nil {
 		return nil, err
 	}
 
-	return gen.ResetPassword204Response{}, o.Store.Accounts.ResetPassword(ctx, actor(ctx), auth.HashRefreshToken(r.Body.Token), hash)
+	return gen.ResetPassword204Response{}, o.Store.Accounts.ResetPassword(ctx, actor(ctx), token, hash)
 }

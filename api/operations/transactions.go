@@ -70,7 +70,8 @@ func (o *Operations) detailOf(t *models.PaymentTransaction, timeline []payments.
 		CheckoutURL: d.CheckoutURL, ExpiresAt: d.ExpiresAt, FailureCode: d.FailureCode, FailureReason: d.FailureReason,
 		CapturedAt: d.CapturedAt, CapturedAmount: d.CapturedAmount, CapturedCurrency: d.CapturedCurrency,
 		RefundedAmount: d.RefundedAmount, RefundReservedAmount: d.RefundReservedAmount,
-		CommissionRate: d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		OutsideRefundedAmount: d.OutsideRefundedAmount,
+		CommissionRate:        d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		WorkflowID: workflowOf(t), WorkflowURL: o.workflowURL(workflowOf(t)),
 		Timeline: mapEach(timeline, func(e *payments.TimelineEntry) gen.TimelineEntry {
 			return labelled(gen.TimelineEntry{At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Message: e.Summary, Details: e.Details})

@@ -132,6 +132,10 @@ func (l *Limits) takeAddr(f *fiber.Ctx, class, ip string, perMinute int) error {
 	}
 
 	site := countedSite(ip)
+	if class == "login" { // so many that guess from one network what shares a bucket with an address
+		site = countedNetwork(ip)
+	}
+
 	if site == "" || perMinute <= 0 {
 		return nil
 	}

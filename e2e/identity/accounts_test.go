@@ -55,7 +55,10 @@ func managedAccounts(t *testing.T, s *harness.Stack) {
 	p.enrol(t, s.With(p.signIn(t, s).AccessToken))
 	require.Equal(t, http.StatusOK, manage(p, http.MethodPost, "/reset-second-factor", nil).Status)
 	refused(t, http.StatusConflict, models.CodeInvalidState, manage(p, http.MethodPost, "/reset-second-factor", nil))
-	require.NotEmpty(t, p.signIn(t, s).AccessToken, "the password is enough until it enrols anew")
+	// Who has got hold of the password does not enrol before the owner: it has ended, too.
+	refused(t, http.StatusUnauthorized, models.CodeInvalidCredentials, p.login(s))
+	require.Equal(t, http.StatusNoContent, setPassword(s, link(t, s, p.Email, "reset-password", 1), nextPass).Status)
+	require.NotEmpty(t, data[gen.Tokens](t, http.StatusOK, s.Anybody().Post(loginPath, object{"email": p.Email, "password": nextPass})).AccessToken)
 
 	// What a customer or a company has done stays theirs.
 	customer := newPerson(t, s, models.RoleEndUser)
@@ -136,7 +139,8 @@ func commandLine(t *testing.T, s *harness.Stack) {
 	require.NoError(t, err, out)
 	require.Contains(t, out, p.ID.String())
 	refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(in.AccessToken).Get(mePath))
-	require.NotEmpty(t, p.signIn(t, s).AccessToken)
+	refused(t, http.StatusUnauthorized, models.CodeInvalidCredentials, p.login(s))
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM notifications WHERE kind = 'RESET_PASSWORD' AND user_id = $1", p.ID))
 	require.Equal(t, 1, s.Count(`SELECT count(*) FROM audit_log WHERE action = 'SECOND_FACTOR_REMOVED' AND entity_id = $1 AND operator <> ''`, p.ID))
 
 	created, err := s.Command(storetest.Password+"\n", "user", "create", "--email", "op."+p.Email, "--name", "By Operator", "--role", "ADMIN")

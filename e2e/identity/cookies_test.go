@@ -175,7 +175,16 @@ func stolenCookie(t *testing.T, s *harness.Stack) {
 	owner := newBrowser(s).with(bySession)
 	require.Equal(t, http.StatusOK, owner.do(t, http.MethodPost, loginPath, object{"email": p.Email, "password": storetest.Password}).Status)
 
-	thief := newBrowser(s).with(bySession)
+	// The answer was lost: the same device gets the same successor.
+	was := maps.Clone(owner.jar)
+	require.Equal(t, http.StatusOK, owner.do(t, http.MethodPost, refreshPath, object{}).Status)
+
+	successor := owner.jar[refreshCookie].Value
+	maps.Copy(owner.jar, was)
+	require.Equal(t, http.StatusOK, owner.do(t, http.MethodPost, refreshPath, object{}).Status)
+	require.Equal(t, successor, owner.jar[refreshCookie].Value)
+
+	thief := newBrowser(s).with(map[string]string{"X-Session": "cookie", "User-Agent": "another device"})
 	maps.Copy(thief.jar, owner.jar)
 
 	require.Equal(t, http.StatusOK, thief.do(t, http.MethodPost, refreshPath, object{}).Status)

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -80,7 +81,11 @@ func verification(t *testing.T, s *harness.Stack) {
 	link(t, s, p.Email, "verify-email", 2)
 
 	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, setPassword(s, first, nextPass))
-	require.Equal(t, http.StatusNoContent, verify(first).Status)
+
+	// A wrong password uses up no link, and a session of the account proves as much as the right one.
+	refused(t, http.StatusUnprocessableEntity, models.CodeValidation,
+		s.Anybody().Post("/api/v1/auth/verify-email", object{"token": first, "password": "not-the-password"}))
+	require.Equal(t, http.StatusNoContent, me.Post("/api/v1/auth/verify-email", object{"token": first}).Status)
 	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, verify(first))
 	require.True(t, data[gen.OwnAccount](t, http.StatusOK, me.Get(mePath)).EmailVerified)
 
@@ -96,6 +101,36 @@ func verification(t *testing.T, s *harness.Stack) {
 	}
 
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM notifications WHERE kind = 'ALREADY_REGISTERED' AND user_id = $1", own.ID))
+}
+
+// strangersAccount: an address that a stranger has registered becomes its owner's, by the link of the mail alone.
+func strangersAccount(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	const verifyPath = "/api/v1/auth/verify-email"
+
+	for _, proof := range []object{nil, {"password": storetest.Password}} {
+		p := &person{User: models.User{Email: "victim." + models.NewID().String() + "@rihla.test"}}
+		require.Equal(t, http.StatusCreated, s.Anybody().Post("/api/v1/auth/register", object{
+			"name": "Fresh Customer", "email": p.Email, "phone": "+966512345678", "password": storetest.Password,
+		}).Status)
+
+		theirs := p.signIn(t, s)
+		body := object{"token": link(t, s, p.Email, "verify-email", 1)}
+		maps.Copy(body, proof)
+		require.Equal(t, http.StatusNoContent, s.Anybody().Post(verifyPath, body).Status)
+
+		if proof != nil {
+			require.True(t, data[gen.OwnAccount](t, http.StatusOK, s.With(theirs.AccessToken).Get(mePath)).EmailVerified)
+
+			continue
+		}
+
+		refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(theirs.AccessToken).Get(mePath))
+		refused(t, http.StatusUnauthorized, models.CodeInvalidCredentials, p.login(s))
+		require.Equal(t, http.StatusNoContent, setPassword(s, link(t, s, p.Email, "reset-password", 1), nextPass).Status)
+		require.Equal(t, http.StatusOK, s.Anybody().Post(loginPath, object{"email": p.Email, "password": nextPass}).Status)
+	}
 }
 
 // enumeration: neither the answer to a forgotten password nor that to a wrong one tells whether there is an account, of whichever kind.

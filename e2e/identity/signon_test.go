@@ -267,7 +267,7 @@ func TestSingleSignOn(t *testing.T) {
 		require.Equal(t, 1, s.Count("SELECT count(*) FROM audit_log WHERE action = 'LOGIN_FAILED' AND entity_id IS NULL"+
 			" AND details->>'reason' = 'authorization endpoint: access_denied'"))
 
-		// Somebody who does it again and again fills no log.
+		// A browser that does it again and again fills no log.
 		for range 5 {
 			a := b.do(t, http.MethodGet, startPath, nil)
 			state := queryOf(t, a.Header.Get("Location")).Get("state")

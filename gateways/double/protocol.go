@@ -41,6 +41,8 @@ type Message struct {
 type Traits struct {
 	Name        string // for people: on the address / of the double
 	EventPrefix string // of the ids of webhooks
+	// RefundPrefix begins the ids of refunds that are made in the dashboard; 32 hexadecimal digits follow.
+	RefundPrefix string
 	// OneReference: a reference of the merchant names one checkout and one refund, and another one of it is refused.
 	OneReference bool
 	// Retryable: a declined card, or a customer who leaves the page, leaves the checkout open for another try.

@@ -23,6 +23,7 @@ func (s *Server) routes() http.Handler {
 		"/sandbox/refunds/{id}/decide":         {http.MethodPost: s.decideRefund},
 		"/sandbox/checkouts/{id}/late-payment": {http.MethodPost: s.latePayment},
 		"/sandbox/checkouts/{id}/dispute":      {http.MethodPost: s.dispute},
+		"/sandbox/checkouts/{id}/refund":       {http.MethodPost: s.refundInDashboard},
 		"/sandbox/ledger":                      {http.MethodGet: s.ledger},
 		"/sandbox/stats":                       {http.MethodGet: s.stats},
 		"/healthz":                             {http.MethodGet: health},

@@ -104,6 +104,14 @@ func payment(event gateways.Event, payload json.RawMessage, live bool) (gateways
 	ours := err == nil && e.Reference == reference.String()
 
 	event.Type = meaning(&e)
+	if back := e.PaymentType == "RF" || e.PaymentType == "RV"; back && paymentForm.MatchString(e.ReferencedID) &&
+		(!ours || e.PaymentType == "RV") {
+		// Of the back office: a reason to ask about the payment, of which a reversal may repeat the reference.
+		event.Type, event.Hint, event.CheckoutID = models.EventNotice, true, e.ReferencedID
+
+		return event, nil
+	}
+
 	if !ours && event.Type != models.EventPaymentDisputed { // a person has to answer a dispute, whatever it names
 		event.Type = models.EventNotice
 
@@ -134,6 +142,10 @@ func meaning(e *entry) models.EventType {
 func money(event gateways.Event, e *entry, live bool) (gateways.Event, error) {
 	if e.PaymentType == "RF" {
 		event.RefundID = storable(e.ID)
+	}
+
+	if e.PaymentType == "DB" && event.Type == models.EventPaymentSucceeded {
+		event.PaymentID = storable(e.ID)
 	}
 
 	moved := event.Type == models.EventPaymentSucceeded || event.Type == models.EventRefundSucceeded

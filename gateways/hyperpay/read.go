@@ -181,7 +181,8 @@ func (d *Driver) paid(ctx context.Context, entity string, r gateways.CheckoutRef
 
 	c := d.closed(r, gateways.CheckoutPaid, e)
 	c.Amount, c.Currency, c.FailureReason = amount, currency, ""
-	c.RefundedAmount = d.refunded(ctx, entity, e.ID)
+	c.RefundedAmount, c.RefundsUnread = d.refunded(ctx, entity, e.ID)
+	c.PaymentID = e.ID
 
 	// Should the time of a status be that of the answer, it is no later than the moment that counts without it.
 	if at, ok := e.at(); ok {
@@ -191,20 +192,17 @@ func (d *Driver) paid(ctx context.Context, entity string, r gateways.CheckoutRef
 	return c, nil
 }
 
-// refunded is what has been given back of a payment, as the report tells it; 0 where it does not, or not yet. That the money was taken
-// must not get lost with an answer about what went back, and nothing is decided by it here: refunds are found by their own references.
-func (d *Driver) refunded(ctx context.Context, entity, payment string) models.Money {
-	var (
-		answer reportAnswer
-		sum    models.Money
-	)
+// refunded is what has been given back of a payment, as the report tells it; unread where it does not, or not yet. That the money was
+// taken must not get lost with an answer about what went back.
+func (d *Driver) refunded(ctx context.Context, entity, payment string) (sum models.Money, unread bool) {
+	var answer reportAnswer
 
 	err := d.call(ctx, request{
 		method: http.MethodGet, path: "/v1/query/" + payment,
 		query: url.Values{"entityId": {entity}, "includeLinkedTransactions": {"true"}},
 	}, &answer)
 	if err != nil || answer.Payments == nil {
-		return sum
+		return sum, true
 	}
 
 	for _, e := range *answer.Payments {
@@ -220,7 +218,7 @@ func (d *Driver) refunded(ctx context.Context, entity, payment string) models.Mo
 		}
 	}
 
-	return sum
+	return sum, false
 }
 
 func (d *Driver) open(r gateways.CheckoutRef) gateways.Checkout {

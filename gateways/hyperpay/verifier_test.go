@@ -216,7 +216,7 @@ func TestWhatAnEventSays(t *testing.T) {
 	require.Equal(t, gateways.Event{
 		ID: payment + ":000.000.000", Type: models.EventPaymentSucceeded, Timestamp: time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC),
 		CheckoutID: checkout, MerchantReference: uuid.MustParse(reference), Amount: models.MustMoney("92.00"), Currency: "SAR",
-		ResultCode: "000.000.000", Body: string(body), Sealed: true,
+		ResultCode: "000.000.000", PaymentID: payment, Body: string(body), Sealed: true,
 		Signature: "x-initialization-vector: " + header.Get(hyperpay.HeaderVector) + "\nx-authentication-tag: " + header.Get(hyperpay.HeaderTag),
 	}, e)
 
@@ -372,4 +372,21 @@ func FuzzVerify(f *testing.F) {
 		header, body := closed(t, keyOld, string(content), false)
 		requireStorable(t, v, header, body)
 	})
+}
+
+// TestRefundsOfTheBackOffice: a refund or a reversal that we have not ordered is a reason to ask about its payment.
+func TestRefundsOfTheBackOffice(t *testing.T) {
+	t.Parallel()
+
+	const of = payment
+
+	for _, kind := range []string{"RF", "RV"} {
+		header, body := closed(t, keyOld, `{"type":"PAYMENT","payload":{"id":"8a829449515d198b01517d5601df5585","paymentType":"`+kind+`",
+			"referencedId":"`+of+`","amount":"20.00","currency":"SAR","result":{"code":"000.100.110"}}}`, false)
+		event, err := verifier(t, false, keyOld).Verify(header, body, time.Now())
+		require.NoError(t, err)
+		require.Equal(t, models.EventNotice, event.Type)
+		require.Equal(t, of, event.CheckoutID)
+		require.True(t, event.Hint)
+	}
 }

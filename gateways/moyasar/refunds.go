@@ -74,7 +74,7 @@ func (r *reading) refundable(want gateways.RefundRequest) (paid, error) {
 		return paid{}, refusal("currency", "the invoice was paid in another currency")
 	case !r.RefundedAmount.Equal(want.RefundedBefore):
 		return paid{}, &gateways.Error{
-			Kind: gateways.KindInProgress, Code: "refunded_meanwhile",
+			Kind: gateways.KindInProgress, Code: gateways.CodeRefundedMeanwhile,
 			Message: "what was given back is not what it was when the refund was ordered; it may be this refund",
 		}
 	}

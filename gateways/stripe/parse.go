@@ -92,6 +92,8 @@ func parse(body []byte, live bool) (gateways.Event, error) {
 		return dispute(event, m.Data.Object)
 	case isFamiliar(string(m.Type)):
 		event.MerchantReference = named(m.Data.Object)
+		// Of the charge's own refunds, too: what went back besides them is found by the sum.
+		event.Hint = m.Type == sdk.EventTypeChargeRefunded && event.MerchantReference != uuid.Nil
 
 		return event, nil
 	default:
@@ -188,7 +190,8 @@ func session(event gateways.Event, kind models.EventType, object json.RawMessage
 	return event, nil
 }
 
-// refund is an event about a refund. Those that were made in the company's dashboard have no reference of ours.
+// refund is an event about a refund. Those that were made in the company's dashboard have no reference of ours: they are a reason to ask
+// about their payment.
 func refund(event gateways.Event, object json.RawMessage) (gateways.Event, error) {
 	var r struct {
 		ID            string            `json:"id"`
@@ -197,6 +200,7 @@ func refund(event gateways.Event, object json.RawMessage) (gateways.Event, error
 		Currency      string            `json:"currency"`
 		Status        sdk.RefundStatus  `json:"status"`
 		FailureReason string            `json:"failure_reason"`
+		Intent        any               `json:"payment_intent"` // its id; messages expand nothing
 		Metadata      map[string]string `json:"metadata"`
 	}
 	if json.Unmarshal(object, &r) != nil || r.Object != "refund" || r.ID == "" || len(r.ID) > maxID {
@@ -205,6 +209,15 @@ func refund(event gateways.Event, object json.RawMessage) (gateways.Event, error
 
 	reference, ours := ownReference(r.Metadata[metaReference])
 	status, known := refundStates[r.Status]
+
+	if !ours {
+		event.CheckoutID, _ = r.Intent.(string)
+		event.Hint = isID(event.CheckoutID, "pi_")
+
+		if !event.Hint {
+			event.CheckoutID = ""
+		}
+	}
 
 	if !ours || !known || status == gateways.RefundPending {
 		return event, nil

@@ -99,6 +99,14 @@ func TestEvents(t *testing.T) {
 			require.True(t, e.Amount.IsZero(), "it moves nothing")
 		}
 	}
+
+	// A refund that was made in the dashboard is a reason to ask about its payment.
+	now := time.Now()
+	body := message(t, "refund.updated", now, with(refund, "metadata", map[string]string{}))
+	e, err := verifier(t, secret).Verify(signed(body, now, secret), body, now)
+	require.NoError(t, err)
+	require.True(t, e.Hint)
+	require.Equal(t, "pi_1", e.CheckoutID)
 }
 
 // TestMessagesThatAreRefused: signed, and all the same not for this account or not of this form.

@@ -32,7 +32,7 @@ func paymentBalances() check {
 			{"refund-transfers", "The refunded amount of a transaction is what its transfers gave back to the gateway, or paid out by hand."},
 			{"sold-total", "The lines of a payment add up to what was paid, whatever was refunded of it."},
 		},
-		needs:   returned,
+		needs:   outside,
 		sql:     paymentBalancesSQL,
 		inParts: true,
 	}
@@ -41,8 +41,8 @@ func paymentBalances() check {
 const paymentBalancesSQL = `
 WITH moved AS MATERIALIZED (
     SELECT transaction_id AS id,
-        sum(CASE WHEN debit_account LIKE 'gateway:%' AND kind <> 'REFUND_RETURNED' THEN amount ELSE 0 END) AS taken,
-        sum(CASE WHEN credit_account LIKE 'gateway:%' OR credit_account LIKE 'platform:bank%' AND kind <> 'REFUND_REPAID'
+        sum(CASE WHEN debit_account LIKE 'gateway:%' AND kind NOT IN ('REFUND_RETURNED', 'OUTSIDE_REFUND_RETURNED') THEN amount ELSE 0 END) AS taken,
+        sum(CASE WHEN credit_account LIKE 'gateway:%' AND kind <> 'OUTSIDE_REFUND' OR credit_account LIKE 'platform:bank%' AND kind <> 'REFUND_REPAID'
                  THEN amount ELSE 0 END) AS returned,
         sum(CASE WHEN credit_account LIKE 'provider:%:payable' THEN amount
                  WHEN debit_account LIKE 'provider:%:payable' THEN -amount ELSE 0 END) AS payable,

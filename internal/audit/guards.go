@@ -41,7 +41,7 @@ type guard struct {
 // guards are all of them, by migration.
 func guards() []guard {
 	return slices.Concat(bookGuards(), refundGuards(), approvalGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards(),
-		notedGuards(), logGuards())
+		notedGuards(), logGuards(), outsideGuards())
 }
 
 // notedGuards hold what the owner has noted of archived months and of audits.
@@ -154,7 +154,7 @@ func bookGuards() []guard {
 // refundGuards hold refunds to their way.
 func refundGuards() []guard {
 	return []guard{
-		{"0039", "", "guard_refund_channel", "580c4b024d672b73d6c69d45ece346ae"},
+		{"0055", "", "guard_refund_channel", "f37c2adbb01118ca3d7cab8a4400725c"},
 		{"0018", "", "refuse_suspense_change", "ec45af29dbd80aa9ab62f72d0b71c7c7"},
 		{
 			"0018", "payment_transactions", "transactions_suspense_kept", "BEFORE UPDATE OF captured_amount, captured_currency, suspense_at " +

@@ -58,9 +58,11 @@ WHERE t.kind = 'PAYMENT' AND t.failure_code IN ('AMOUNT_MISMATCH', 'CURRENCY_MIS
 // lateMoney: the incident comes with the capture, the refund by a workflow of its own.
 func lateMoney() check {
 	return check{
+		needs: outside,
 		rules: []Rule{
 			{"late-incident", "Money that came too late has opened an incident LATE_PAYMENT."},
-			{"late-refund", "Money that came too late has a refund, a day after it was noticed at the latest."},
+			{"late-refund", "Money that came too late has a refund, a day after it was noticed at the latest, unless the gateway gave " +
+				"all of it back without an order."},
 		},
 		sql: `
 WITH late AS (
@@ -73,7 +75,7 @@ WHERE NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.
 UNION ALL
 SELECT 'late-refund', 'payment', t.id, format('%s captured at %s, without a refund', t.amount, t.captured_at)
 FROM late AS t
-WHERE coalesce(t.owed_at, t.captured_at) < now() - interval '1 day'
+WHERE coalesce(t.owed_at, t.captured_at) < now() - interval '1 day' AND t.outside_refunded_amount < t.amount
   AND NOT EXISTS (SELECT FROM refunds AS f WHERE f.payment_transaction_id = t.id)`,
 	}
 }

@@ -31,7 +31,8 @@ WHERE f.refund_type = 'POLICY'
        OR f.amount * 100 IS DISTINCT FROM div(2 * t.amount * 100 * f.policy_percent + 100, 200) - f.policy_given * 100
        OR (a.id IS NOT NULL AND f.policy_given::text IS DISTINCT FROM
            ((a.details -> 'before' ->> 'refunded_amount')::numeric
-            + (a.details -> 'before' ->> 'reserved_amount')::numeric)::numeric(14, 2)::text))`,
+            + (a.details -> 'before' ->> 'reserved_amount')::numeric
+            + coalesce((a.details -> 'before' ->> 'outside_refunded_amount')::numeric, 0))::numeric(14, 2)::text))`,
 	}
 }
 
@@ -84,10 +85,10 @@ WHERE m.departure_from <> b.booked_departure_at`,
 // refundWays: a day is far longer than a decision takes to be applied.
 func refundWays() check {
 	return check{
-		needs: archive,
+		needs: "refunds.instead_of",
 		rules: []Rule{
-			{"refund-channel", "A refund by hand is of a bill or of money in another currency, no gateway knows it and the platform's bank " +
-				"pays it; any other is paid by its gateway."},
+			{"refund-channel", "A refund by hand is of a bill, of money in another currency, or of the amount of a refund through the gateway " +
+				"that FAILED; no gateway knows it and the platform's bank pays it; any other is paid by its gateway."},
 			{"refund-payout", "A refund by hand SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
 				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the " +
 				"audit log has the same decision of the same person."},
@@ -104,7 +105,10 @@ FROM refunds AS f
 JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
 LEFT JOIN paid AS p ON p.id = f.id
 WHERE CASE f.channel
-      WHEN 'MANUAL' THEN t.payment_method <> 'bill_payment' AND coalesce(t.captured_currency, 'SAR') = 'SAR'
+      WHEN 'MANUAL' THEN CASE WHEN f.instead_of IS NULL
+              THEN t.payment_method <> 'bill_payment' AND coalesce(t.captured_currency, 'SAR') = 'SAR'
+              ELSE NOT EXISTS (SELECT FROM refunds AS o WHERE o.id = f.instead_of AND o.status = 'FAILED' AND o.channel = 'GATEWAY'
+                  AND (o.payment_transaction_id, o.amount, o.currency) = (f.payment_transaction_id, f.amount, f.currency)) END
           OR f.gateway_refund_id IS NOT NULL OR coalesce(p.by_gateway, false)
       ELSE coalesce(p.by_hand, false) END
 UNION ALL

@@ -4,21 +4,22 @@ package audit
 func refundChecks() []check {
 	return []check{
 		refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundTerms(), refundWays(), refundProof(),
-		refundMoments(), refundReturns(), refundApprovals(), refundsAlone(),
+		refundMoments(), refundReturns(), refundApprovals(), refundsAlone(), outsideRefunds(),
 	}
 }
 
 func refundCap() check {
 	return check{
-		rules: []Rule{{"refund-cap", "What is refunded and promised of a payment never exceeds what was taken, and nothing is refunded of " +
-			"what was not."}},
-		needs: "payment_transactions.suspense_at",
+		rules: []Rule{{"refund-cap", "What is refunded and promised of a payment, and was given back without an order, never exceeds what " +
+			"was taken, and nothing is refunded of what was not."}},
+		needs: outside,
 		sql: `
 SELECT 'refund-cap', 'payment', t.id,
-       format('refunded %s, promised %s, taken %s', t.refunded_amount, t.refund_reserved_amount,
+       format('refunded %s, promised %s, outside %s, taken %s', t.refunded_amount, t.refund_reserved_amount, t.outside_refunded_amount,
               CASE WHEN t.captured_at IS NULL THEN coalesce(t.captured_amount, 0) ELSE t.amount END)
 FROM payment_transactions AS t
-WHERE t.refunded_amount + t.refund_reserved_amount > CASE WHEN t.captured_at IS NULL THEN coalesce(t.captured_amount, 0) ELSE t.amount END
+WHERE t.refunded_amount + t.refund_reserved_amount + t.outside_refunded_amount
+        > CASE WHEN t.captured_at IS NULL THEN coalesce(t.captured_amount, 0) ELSE t.amount END
    OR t.refunded_amount < 0 OR t.refund_reserved_amount < 0
    OR (t.kind = 'REFUND' AND t.captured_at IS NOT NULL)`,
 	}

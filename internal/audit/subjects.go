@@ -56,8 +56,8 @@ WHERE a.kind = 'REFUND'
 func refundSubject() check {
 	return check{
 		rules: []Rule{{"refund-subject", "A refund names a payment, and that payment's booking or campaign, and the same requester as the " +
-			"audit log does."}},
-		needs: takenCurrency,
+			"audit log does; one that is paid out instead of another has the requester of that one."}},
+		needs: "refunds.instead_of",
 		sql: `
 WITH asked AS (SELECT entity_id AS id, actor_id FROM audit_log WHERE entity = 'refund' AND action = 'REFUND_REQUESTED')
 SELECT 'refund-subject', 'refund', f.id,
@@ -67,7 +67,7 @@ SELECT 'refund-subject', 'refund', f.id,
 FROM refunds AS f
 LEFT JOIN payment_transactions AS t ON t.id = f.payment_transaction_id AND t.kind = 'PAYMENT'
 LEFT JOIN users AS u ON u.id = f.requested_by
-LEFT JOIN asked AS a ON a.id = f.id
+LEFT JOIN asked AS a ON a.id = coalesce(f.instead_of, f.id)
 WHERE t.id IS NULL OR f.currency <> coalesce(t.captured_currency, t.currency)
    OR f.booking_id IS DISTINCT FROM t.booking_id OR f.ad_campaign_id IS DISTINCT FROM t.ad_campaign_id
    OR (u.id IS NULL) <> (f.requested_by IS NULL)

@@ -8,11 +8,11 @@ func transfers() check {
 			{"transfer-accounts", "A transfer moves money between the accounts that its kind names, of its own payment's gateway and " +
 				"provider, for its own payment's line and refund."},
 			{"transfer-cause", "A sale and a payout name their line, a refund its refund and the line that it closed, and none of them " +
-				"anything else; money that came too late or is in suspense has no line."},
-			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout or its incident came; " +
+				"anything else; money that came too late, is in suspense or was given back without an order has no line."},
+			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout, its incident or the gateway's word came; " +
 				"money in suspense may have come later than the first event of its incident."},
 		},
-		needs:   returned,
+		needs:   outside,
 		sql:     transfersSQL,
 		inParts: true,
 	}
@@ -23,6 +23,7 @@ const transfersSQL = `
 WITH x AS (
     SELECT l.id, l.kind, l.debit_account AS debit, l.credit_account AS credit, l.amount, l.record_id, l.refund_id, l.created_at,
            'gateway:' || t.gateway || foreign_part AS gateway, 'suspense:' || t.gateway || foreign_part AS suspense,
+           'outside_refunds:' || t.gateway || foreign_part AS outside,
            'platform:bank' || foreign_part AS bank,
            'provider:' || t.provider_id || ':payable' AS payable,
            'provider:' || t.provider_id || ':paid_out' AS paid_out,
@@ -36,6 +37,7 @@ WITH x AS (
                 WHEN l.kind IN ('PAYOUT', 'PAYOUT_REVERSAL')
                 THEN r.id IS NOT NULL AND l.refund_id IS NOT DISTINCT FROM CASE r.kind WHEN 'CLAWBACK' THEN r.refund_id END
                 WHEN l.kind IN ('LATE_CAPTURE', 'SUSPENSE_CAPTURE') THEN l.record_id IS NULL AND l.refund_id IS NULL
+                WHEN l.kind IN ('OUTSIDE_REFUND', 'OUTSIDE_REFUND_RETURNED') THEN l.record_id IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('REFUND_RETURNED', 'REFUND_REPAID') THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
                 WHEN l.kind = 'REFUND_PAID' AND t.status <> 'PAID' THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
                 ELSE l.refund_id IS NOT NULL AND r.refund_id = l.refund_id AND r.kind <> 'CLAWBACK' END AS caused,
@@ -52,6 +54,10 @@ WITH x AS (
                 WHEN l.kind = 'SUSPENSE_CAPTURE'
                 THEN (SELECT min(greatest(i.created_at, CASE WHEN jsonb_array_length(i.details -> 'events') > 1 THEN l.created_at END))
                       FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = t.failure_code)
+                WHEN l.kind IN ('OUTSIDE_REFUND', 'OUTSIDE_REFUND_RETURNED')
+                THEN coalesce((SELECT o.seen_at FROM outside_refunds AS o
+                               WHERE o.payment_transaction_id = t.id AND o.seen_at = l.created_at AND abs(o.total - o.total_before) = l.amount),
+                              timestamptz 'infinity')
                 WHEN l.kind = 'REFUND_RETURNED' THEN coalesce(f.returned_at, timestamptz 'infinity')
                 WHEN l.kind = 'REFUND_REPAID' THEN CASE WHEN f.repaid THEN l.created_at ELSE timestamptz 'infinity' END
                 WHEN l.kind LIKE 'REFUND%' THEN f.at
@@ -79,6 +85,8 @@ judged AS (
                                 AND x.credit IN (x.gateway, x.bank)
         WHEN 'REFUND_RETURNED' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
         WHEN 'REFUND_REPAID' THEN x.debit = 'customer:refunds' AND x.credit = x.bank
+        WHEN 'OUTSIDE_REFUND' THEN x.debit = x.outside AND x.credit = x.gateway
+        WHEN 'OUTSIDE_REFUND_RETURNED' THEN x.debit = x.gateway AND x.credit = x.outside
         WHEN 'SUSPENSE_CAPTURE' THEN x.suspended AND x.debit = x.gateway AND x.credit = x.suspense
         WHEN 'LATE_CAPTURE' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
         WHEN 'PAYOUT' THEN (x.debit, x.credit) IN ((x.payable, x.paid_out), (x.paid_out, x.payable))

@@ -50,6 +50,8 @@ type world struct {
 	approved, withdrawn, waiting models.Refund // over the limit: gone back, rejected by its requester, PENDING
 	logged                       [3]uuid.UUID  // entries of the audit log, two under the first of three seals and one under the last
 
+	outside models.PaymentTransaction // of which the gateway gave some back without an order
+
 	owedAgain, repaid models.Refund // that failed after they had succeeded; the second was paid out then
 }
 
@@ -99,6 +101,7 @@ func newWorld(t *testing.T) *world {
 	w.refundByHand(t)
 	w.revertTwice(t)
 	w.cameBack(t)
+	w.backOutside(t)
 	w.approve(t)
 	w.logged[2] = w.note(t, "third")
 	w.seal(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,18 +26,18 @@ func TestPasswords(t *testing.T) {
 	require.NotEqual(t, hash, again, "each hash has a salt of its own")
 
 	for password, want := range map[string]bool{"كلمة سر طويلة": true, "كلمة سر طويله": false, "": false} {
-		ok, err := p.Check(t.Context(), password, hash)
+		ok, err := p.Check(t.Context(), password, hash, true)
 		require.NoError(t, err)
 		require.Equal(t, want, ok, password)
 	}
 
 	for _, password := range []string{"", "no account has this password"} {
-		ok, err := p.Check(t.Context(), password, "")
+		ok, err := p.Check(t.Context(), password, "", false)
 		require.NoError(t, err)
 		require.False(t, ok, "an account that does not exist has no password")
 	}
 
-	_, err = p.Check(t.Context(), "x", "not a hash")
+	_, err = p.Check(t.Context(), "x", "not a hash", true)
 	require.Error(t, err)
 }
 
@@ -53,7 +54,7 @@ func TestPasswordsAreBounded(t *testing.T) {
 
 	_, err = p.Hash(ctx, "password")
 	require.Equal(t, models.CodeServiceUnavailable, models.CodeOf(err))
-	_, err = p.Check(ctx, "password", "")
+	_, err = p.Check(ctx, "password", "", false)
 	require.Equal(t, models.CodeServiceUnavailable, models.CodeOf(err))
 
 	const waiting = 3
@@ -73,6 +74,54 @@ func TestPasswordsAreBounded(t *testing.T) {
 	}
 
 	require.Empty(t, p.slots)
+}
+
+// TestOwnersDoNotWaitForStrangers: with every place taken that strangers may have, and however many of them wait, a caller from a network
+// that the account knows is next; and addresses without an account do not make other strangers wait.
+func TestOwnersDoNotWaitForStrangers(t *testing.T) {
+	t.Parallel()
+
+	p, err := NewPasswords(4)
+	require.NoError(t, err)
+
+	hash, err := p.Hash(t.Context(), "password")
+	require.NoError(t, err)
+	_, err = p.Check(t.Context(), "password", hash, false)
+	require.NoError(t, err)
+
+	// One without an account is being computed, for ever.
+	p.unknown <- struct{}{}
+
+	for range 200 {
+		_, err = p.Check(t.Context(), "password", "", false)
+		require.NoError(t, err, "the others compute nothing")
+	}
+
+	require.Len(t, p.lately.last, 1, "and their time is that of the one check that was made")
+
+	ok, err := p.Check(t.Context(), "password", hash, false)
+	require.NoError(t, err)
+	require.True(t, ok)
+
+	// All places of strangers are taken, for ever.
+	for range cap(p.strangers) {
+		p.strangers <- struct{}{}
+		p.slots <- struct{}{}
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+
+	_, err = p.Check(ctx, "password", hash, false)
+	require.Equal(t, models.CodeServiceUnavailable, models.CodeOf(err))
+	_, err = p.HashOfStranger(ctx, "password")
+	require.Equal(t, models.CodeServiceUnavailable, models.CodeOf(err))
+
+	ok, err = p.Check(t.Context(), "password", hash, true)
+	require.NoError(t, err)
+	require.True(t, ok)
+	_, err = p.Hash(t.Context(), "password")
+	require.NoError(t, err)
 }
 
 func TestRefreshTokens(t *testing.T) {

@@ -19,11 +19,13 @@ import (
 	"rihla/models"
 )
 
-// SignOnCallback is the path to which an identity provider sends browsers back, SignOnStart where a log-in begins.
+// Paths at which the chain reads more of a request than elsewhere. SignOnCallback is where an identity provider sends browsers back to.
 const (
 	SignOnCallback = "/api/v1/auth/oidc/callback"
 	SignOnStart    = "/api/v1/auth/oidc/start"
 	SignOnStepUp   = "/api/v1/auth/oidc/step-up"
+	// VerifyEmailPath is that of an operation without a token, which looks at one all the same.
+	VerifyEmailPath = "/api/v1/auth/verify-email"
 )
 
 // signOnSkew is by how much the clock of an identity provider may be off.

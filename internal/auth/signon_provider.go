@@ -40,7 +40,7 @@ func newProvider(issuer string) *provider {
 }
 
 // discover is the provider's description. One that is old is given all the same, and read again beside the caller: a provider that is
-// away for a moment keeps nobody out whom its keys still know.
+// away for a moment still signs people in as long as its keys are known.
 func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	known, err := p.last()
 

@@ -23,6 +23,7 @@ type Config struct {
 	Returns   Returns
 	Limits    RateLimits
 	Logins    Logins
+	Strangers Strangers
 	AtOnce    AtOnce
 	Admission Admission
 	PageSizes PageSizes `envPrefix:"PAGE_SIZE_MAX_"`

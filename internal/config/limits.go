@@ -33,6 +33,13 @@ type Logins struct {
 	LockAfter int `env:"LOGIN_LOCK_AFTER" envDefault:"100"`
 }
 
+// Strangers bound what callers without an account cause within an hour; 0 switches a bound off (rules: identity.strangers).
+type Strangers struct {
+	// MailsPerHour is how many mails they cause in all, RegistrationsPerNetwork how often one network registers.
+	MailsPerHour            int `env:"STRANGER_MAILS_PER_HOUR" envDefault:"1000"`
+	RegistrationsPerNetwork int `env:"REGISTRATIONS_PER_NETWORK" envDefault:"30"`
+}
+
 // AtOnce is how many requests of a kind one account, and one company, may have running in one API process; 0: no limit.
 type AtOnce struct {
 	Uploads   int `env:"UPLOADS_AT_ONCE" envDefault:"4"`

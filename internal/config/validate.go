@@ -126,6 +126,10 @@ func (c Config) validateBounds(p *problems) {
 		p.addf("REFUND_APPROVAL_WAIT must be more than zero, and at most %s", models.MaxApprovalWait)
 	}
 
+	if c.Strangers.MailsPerHour < 0 || c.Strangers.RegistrationsPerNetwork < 0 {
+		p.addf("STRANGER_MAILS_PER_HOUR and REGISTRATIONS_PER_NETWORK must not be negative (0: no limit)")
+	}
+
 	if c.Logins.PauseMax < 0 || c.Logins.LockAfter < 0 {
 		p.addf("LOGIN_PAUSE_MAX and LOGIN_LOCK_AFTER must not be negative (0 switches them off)")
 	}

@@ -18,7 +18,7 @@ func TestRenderAccountMails(t *testing.T) {
 	linked := []models.NotificationKind{models.NotifyVerifyEmail, models.NotifyResetPassword, models.NotifyInvitation}
 	others := []models.NotificationKind{
 		models.NotifyAlreadyRegistered, models.NotifyPasswordChanged, models.NotifySecondFactorAdded, models.NotifySecondFactorRemoved,
-		models.NotifySessionStolen,
+		models.NotifySessionStolen, models.NotifyAdminAdded,
 	}
 
 	for _, locale := range []models.Locale{models.LocaleArabic, models.LocaleEnglish} {

@@ -51,6 +51,8 @@ const (
 	DataDepartureAt   = "departure_at"
 	DataRetryUntil    = "retry_until"
 	DataLockedUntil   = "locked_until"
+	DataAccount       = "account" // another one's address
+	DataRole          = "role"
 	DataDepartureWas  = "departure_was"
 	DataTokenID       = "token_id"      // of the secret that the link of the mail gets when it is sent
 	DataBookingStays  = "booking_stays" // not empty: the refund has not cancelled the booking

@@ -63,7 +63,7 @@ var prefixes = map[models.NotificationKind]string{
 	models.NotifyAccountLocked: "account_locked", models.NotifyVerifyEmail: "verify_email", models.NotifyResetPassword: "reset_password",
 	models.NotifyInvitation: "invitation", models.NotifyAlreadyRegistered: "already_registered",
 	models.NotifyPasswordChanged: "password_changed", models.NotifySecondFactorAdded: "second_factor_added",
-	models.NotifySecondFactorRemoved: "second_factor_removed", models.NotifySessionStolen: "session_stolen",
+	models.NotifySecondFactorRemoved: "second_factor_removed", models.NotifySessionStolen: "session_stolen", models.NotifyAdminAdded: "admin_added",
 	models.NotifyCheckoutLink: "checkout_link",
 }
 
@@ -103,7 +103,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 // values is what the catalogues' texts may show, in the short forms of subjects and SMS.
 type values struct {
 	Name, Booking, Trip, Campaign, Amount, Departure, DepartureWas, RetryUntil string
-	Seats, VAT, Method, Link                                                   string
+	Seats, VAT, Method, Link, Account, Role                                    string
 
 	Refundable, Stays bool
 }
@@ -206,6 +206,7 @@ func (w *writer) values(m Message) (values, error) {
 	if m.Kind.IsAboutAccount() {
 		_, until, err := w.moment(m.Data[DataLockedUntil])
 		w.long.lockedUntil = until
+		v.Account, v.Role = clean(m.Data[DataAccount]), clean(m.Data[DataRole])
 
 		return v, err
 	}
@@ -271,6 +272,8 @@ func (w *writer) rows(v values) []tableRow {
 		{"label_method", v.Method},
 		{"label_retry_until", w.long.retryUntil},
 		{"label_locked_until", w.long.lockedUntil},
+		{"label_account", v.Account},
+		{"label_role", v.Role},
 	} {
 		if r.Value != "" {
 			rows = append(rows, tableRow{Label: w.text(r.Label, v), Value: r.Value})

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -41,7 +42,10 @@ func newSMTP(address config.Secret, from *mail.Address, renderer *Renderer, more
 		return nil, errors.New("SMTP_URL is not like smtp://user:password@host:587") // the parser's error would quote the password
 	}
 
+	// Where plain text is allowed TLS with a certificate of any signer is better than none.
+	anybody := &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} //nolint:gosec // see above
 	options := []gomail.Option{gomail.WithTimeout(smtpTimeout), gomail.WithTLSPolicy(gomail.TLSOpportunistic)}
+	plain := u.Scheme == "smtp"
 
 	if user := u.User.Username(); user != "" {
 		password, _ := u.User.Password()
@@ -50,7 +54,12 @@ func newSMTP(address config.Secret, from *mail.Address, renderer *Renderer, more
 
 		if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 			options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+			plain = false
 		}
+	}
+
+	if plain {
+		options = append(options, gomail.WithTLSConfig(anybody))
 	}
 
 	port := gomail.DefaultPort
@@ -96,7 +105,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 
 	session, err := s.client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return fmt.Errorf("notify: connect to mail server: %w", err)
+		return failedTo(connectFault(err), fmt.Errorf("notify: connect to mail server: %w", err))
 	}
 
 	return smtpError(s.send(session, letter))
@@ -132,7 +141,7 @@ func smtpError(err error) error {
 
 	refusal, ok := errors.AsType[*gomail.SendError](err)
 	if !ok {
-		return errors.New("notify: the mail server broke off")
+		return failedTo("connection lost", errors.New("notify: the mail server broke off"))
 	}
 
 	const (
@@ -147,9 +156,18 @@ func smtpError(err error) error {
 	switch {
 	case code == needsAuth || code == badAuth || code == needsTLS || code < permanentFrom:
 		// Our own settings, the server's state, or the line: none of it is the message's fault.
-		return fmt.Errorf("notify: the mail server did not take the message (%s, code %d)", refusal.Reason, code)
+		kind := "connection lost"
+
+		switch {
+		case code == needsAuth || code == badAuth:
+			kind = fmt.Sprintf("authentication, SMTP code %d", code)
+		case code > 0:
+			kind = fmt.Sprintf("SMTP code %d", code)
+		}
+
+		return failedTo(kind, fmt.Errorf("notify: the mail server did not take the message (%s, code %d)", refusal.Reason, code))
 	default:
-		return permanentf("the mail server refused the message (%s, code %d %s)", refusal.Reason, code, refusal.EnhancedStatusCode())
+		return failedTo(fmt.Sprintf("SMTP code %d", code), permanentf("the mail server refused the message (%s, code %d %s)", refusal.Reason, code, refusal.EnhancedStatusCode()))
 	}
 }
 

@@ -141,6 +141,11 @@ func (g *Gateway) Dispute(checkout string) error {
 	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/dispute", nil, http.StatusOK, nil)
 }
 
+// RefundInDashboard gives money of a paid checkout back as a person does in the company's own dashboard.
+func (g *Gateway) RefundInDashboard(checkout string, amount models.Money) error {
+	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/refund", map[string]models.Money{"amount": amount}, http.StatusOK, nil)
+}
+
 // Decide decides a refund that the gateway holds, by the gateway's id; outcome is succeed or fail. Where the company may take a refund
 // back, fail does so with one that has succeeded.
 func (g *Gateway) Decide(refund, outcome string) error {

@@ -37,6 +37,7 @@ export const words = {
     'WEBHOOK_ID_REUSED',
     'REFERENCE_CONFLICT',
     'PAYMENT_DISPUTED',
+    'OUTSIDE_REFUND',
   ],
   tripType: ['UMRAH', 'TOURISM'],
   userState: ['ACTIVE', 'LOCKED', 'INVITED'],

@@ -25,12 +25,16 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 	var out models.User
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		if out, err = insertMade(ctx, tx, u); err != nil {
+		if out, err = insertMade(ctx, tx, by, u); err != nil {
 			return err
 		}
 
 		if by.UserID == uuid.Nil && by.Operator == "" {
 			by.UserID, by.Role = out.ID, out.Role
+		}
+
+		if err := tellOfPower(ctx, tx, &out); err != nil {
+			return err
 		}
 
 		return db.Audit(ctx, tx, by, models.AuditUserCreated, models.EntityUser, &out.ID, accountDetails(&out, nil, accountState(&out)))
@@ -42,19 +46,30 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 // Register is AddUser for an owner who opens the account, whose address a mail with a link verifies. The owner of an address that has an
 // account gets a mail. mailed reports whether one was queued. Error: EMAIL_ALREADY_EXISTS.
 func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (out models.User, mailed bool, err error) {
+	mails, err := s.mayMail(ctx)
+	if err != nil {
+		return out, false, err
+	}
+
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if out, err = insertUser(ctx, tx, u); err != nil {
 			return err
 		}
 
-		if mailed, err = queueLink(ctx, tx, &out, models.TokenVerifyEmail); err != nil {
-			return err
+		if mails { // else its owner asks for it later
+			if mailed, err = queueLink(ctx, tx, &out, models.TokenVerifyEmail); err != nil {
+				return err
+			}
 		}
 
 		by.UserID, by.Role = out.ID, out.Role
 
 		return db.Audit(ctx, tx, by, models.AuditUserCreated, models.EntityUser, &out.ID, accountDetails(&out, nil, accountState(&out)))
 	})
+	if models.CodeOf(err) == models.CodeEmailAlreadyExists && !mails {
+		return out, false, err
+	}
+
 	if models.CodeOf(err) == models.CodeEmailAlreadyExists {
 		told, failed := s.TellOwner(ctx, u.Email)
 		if failed != nil {
@@ -69,7 +84,12 @@ func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (out m
 
 // insertMade is insertUser for an account that others make with a password. That of a company or of the platform was made for its
 // address; customers prove theirs.
-func insertMade(ctx context.Context, tx bun.Tx, u models.User) (models.User, error) {
+func insertMade(ctx context.Context, tx bun.Tx, by db.Actor, u models.User) (models.User, error) {
+	u.Email = models.CleanExact(u.Email)
+	if err := makeRoom(ctx, tx, by, &u); err != nil {
+		return models.User{}, err
+	}
+
 	out, err := insertUser(ctx, tx, u)
 	if err != nil || out.Role == models.RoleEndUser {
 		return out, err

@@ -2,7 +2,9 @@ package accounts
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +23,8 @@ const (
 	firstPause   = time.Minute
 	// loginWindow is how long failures count together, and how long a lock holds.
 	loginWindow = 24 * time.Hour
+	// unknownBuckets bounds the rows of addresses without an account, which are deleted a day after their last failure.
+	unknownBuckets = 1 << 22
 	// maxNetworks bounds the networks that are remembered of an account.
 	maxNetworks = 20
 )
@@ -66,6 +70,9 @@ type loginThrottle struct {
 	Networks    []string   `bun:"networks,array"`
 }
 
+// FromKnownNetwork reports whether the account has been logged in to from the network of the try.
+func (t *LoginTry) FromKnownNetwork() bool { return slices.Contains(t.before.Networks, t.From.Network) }
+
 // BeginLogin counts a try to log in. It does the same work whether or not the account exists; LoginTry.User tells. End it by
 // LogIn, PasswordProved or LoginFailed. Error: *LoginPausedError while the account is paused, unless the network is known, and
 // while it is locked.
@@ -77,7 +84,7 @@ func (s *Store) BeginLogin(ctx context.Context, email string, from LoginFrom, no
 
 	subject := u.ID
 	if subject == uuid.Nil {
-		subject = unknownSubject(email)
+		subject = s.unknownSubject(email)
 	}
 
 	try := &LoginTry{User: u, From: from, at: now.UTC().Truncate(time.Microsecond), subject: subject}
@@ -85,12 +92,15 @@ func (s *Store) BeginLogin(ctx context.Context, email string, from LoginFrom, no
 	return try, s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.countTry(ctx, tx, try) })
 }
 
-// unknownSubject is the bucket of an e-mail address without an account.
-func unknownSubject(email string) uuid.UUID {
-	sum := sha256.Sum256([]byte(strings.ToLower(models.CleanExact(email))))
+// unknownSubject is the bucket of an e-mail address without an account, one of unknownBuckets. Which addresses share one is not known
+// without the key, and finding out by trying takes longer than failures are remembered: a network has a bounded number of tries a minute.
+func (s *Store) unknownSubject(email string) uuid.UUID {
+	mac := hmac.New(sha256.New, s.unknown)
+	mac.Write([]byte(strings.ToLower(models.CleanExact(email))))
 
 	var bucket uuid.UUID
-	copy(bucket[len(bucket)-2:], sum[:2])
+
+	binary.BigEndian.PutUint32(bucket[len(bucket)-4:], binary.BigEndian.Uint32(mac.Sum(nil))%unknownBuckets)
 
 	return bucket
 }
@@ -268,7 +278,7 @@ func noteLock(ctx context.Context, tx bun.Tx, try *LoginTry) error {
 	message := models.Notification{
 		ID: models.AccountNoticeID(u.ID, models.NotifyAccountLocked, until), UserID: &u.ID, Kind: models.NotifyAccountLocked,
 		Channel: models.NotifyEmail, Locale: u.Locale, Recipient: u.Email, Status: models.NotificationPending,
-		Data: map[string]string{"name": u.Name, "locked_until": until.Format(time.RFC3339)},
+		Data: map[string]string{"name": addressee(u), "locked_until": until.Format(time.RFC3339)},
 	}
 
 	if _, err = tx.NewInsert().Model(&message).ExcludeColumn("created_at", "next_attempt_at").On("CONFLICT DO NOTHING").Exec(ctx); err != nil {

@@ -22,7 +22,7 @@ const noticeEvery = 24 * time.Hour
 func queueNotice(ctx context.Context, tx bun.IDB, u *models.User, kind models.NotificationKind, data map[string]string) error {
 	message := models.Notification{
 		ID: models.NewID(), UserID: &u.ID, Kind: kind, Channel: models.NotifyEmail, Locale: u.Locale, Recipient: u.Email,
-		Status: models.NotificationPending, Data: map[string]string{"name": u.Name},
+		Status: models.NotificationPending, Data: map[string]string{"name": addressee(u)},
 	}
 
 	maps.Copy(message.Data, data)
@@ -32,6 +32,16 @@ func queueNotice(ctx context.Context, tx bun.IDB, u *models.User, kind models.No
 	}
 
 	return nil
+}
+
+// addressee is the name with which a mail greets an account's owner. At an address that was never proved another person may read it, and a
+// stranger may have chosen the name: such a mail has no text of the account.
+func addressee(u *models.User) string {
+	if u.EmailVerifiedAt == nil {
+		return ""
+	}
+
+	return u.Name
 }
 
 // mailKinds are the mails whose link proves something.
@@ -53,12 +63,7 @@ func queueLink(ctx context.Context, tx bun.Tx, u *models.User, purpose models.Ac
 		return false, err
 	}
 
-	data := map[string]string{"token_id": token.String()}
-	if purpose == models.TokenVerifyEmail {
-		data["name"] = "" // a stranger to the address may have chosen it
-	}
-
-	return true, queueNotice(ctx, tx, u, mailKinds[purpose], data)
+	return true, queueNotice(ctx, tx, u, mailKinds[purpose], map[string]string{"token_id": token.String()})
 }
 
 // linkActions are what the audit log calls the mails with which SendLink answers an owner. An invitation is noted by who invites.
@@ -91,6 +96,10 @@ func (s *Store) SendLink(
 func (s *Store) AskForReset(ctx context.Context, by db.Actor, email string) (queued bool, err error) {
 	u, err := s.UserByEmail(ctx, email)
 	if err == nil && u.LockedAt == nil {
+		if mails, failed := s.mayMail(ctx); failed != nil || !mails {
+			return false, failed
+		}
+
 		queued, err = s.SendLink(ctx, by, u.ID, models.TokenResetPassword)
 	}
 
@@ -191,9 +200,29 @@ func useToken(
 	return u, purpose, nil
 }
 
-// VerifyEmail notes that the owner of the link reads the account's address. Error: VALIDATION_ERROR on token.
-func (s *Store) VerifyEmail(ctx context.Context, by db.Actor, hash []byte) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+// LinkUser is the account of a link that opens. Error: VALIDATION_ERROR on token.
+func (s *Store) LinkUser(ctx context.Context, hash []byte, purposes ...models.AccountTokenPurpose) (models.User, error) {
+	var u models.User
+
+	err := s.db.NewSelect().Model(&u).Where(`EXISTS (SELECT FROM account_tokens AS t WHERE t.token_hash = ? AND t.user_id = u.id
+		AND t.purpose IN (?) AND t.used_at IS NULL AND t.expires_at > now() AND lower(t.email) = lower(u.email))`, hash, bun.List(purposes)).
+		Where(db.AccountIsLive).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return u, errNoToken()
+	}
+
+	if err != nil {
+		return u, fmt.Errorf("read the account of a link: %w", err)
+	}
+
+	return u, nil
+}
+
+// VerifyEmail notes that the owner of the link reads the account's address. Who is in a session of the account, or knows its password, as
+// proved says, has opened it; of anybody else an account that was never proved may be a stranger's (takeFromStranger), and taken reports
+// that its password has ended. Error: VALIDATION_ERROR on token.
+func (s *Store) VerifyEmail(ctx context.Context, by db.Actor, hash []byte, proved bool) (taken bool, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, _, err := useToken(ctx, tx, hash, models.TokenVerifyEmail)
 		if err != nil {
 			return err
@@ -205,8 +234,18 @@ func (s *Store) VerifyEmail(ctx context.Context, by db.Actor, hash []byte) error
 
 		by.UserID, by.Role = u.ID, u.Role
 
-		return db.Audit(ctx, tx, by, models.AuditEmailVerified, models.EntityUser, &u.ID, nil)
+		if err := db.Audit(ctx, tx, by, models.AuditEmailVerified, models.EntityUser, &u.ID, nil); err != nil {
+			return err
+		}
+
+		if taken = !proved && u.EmailVerifiedAt == nil; !taken {
+			return nil
+		}
+
+		return takeFromStranger(ctx, tx, by, &u)
 	})
+
+	return taken && err == nil, err
 }
 
 func verifyEmail(ctx context.Context, tx bun.Tx, user uuid.UUID) error {
@@ -278,16 +317,7 @@ func proveAddress(ctx context.Context, tx bun.Tx, by db.Actor, u *models.User) e
 		return nil
 	}
 
-	if u.SecondFactorAt != nil {
-		return removeSecondFactor(ctx, tx, by, u, uuid.Nil)
-	}
-
-	// One that is not confirmed yet.
-	if _, err := tx.NewRaw("DELETE FROM second_factors WHERE user_id = ?", u.ID).Exec(ctx); err != nil {
-		return fmt.Errorf("remove second factor: %w", err)
-	}
-
-	return nil
+	return forgetStranger(ctx, tx, by, u)
 }
 
 // endLinks ends the links that set a password: sent before it was set anew, they are worth nothing any more.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,7 +52,7 @@ func (s *Store) ListAccounts(ctx context.Context, f AccountFilter) (db.Listed[mo
 		q = q.Where(accountStates[f.State])
 	}
 
-	return db.List[models.User](ctx, q, f.Page, accountOrder)
+	return db.ListWith[models.User](ctx, q, f.Page, accountOrder, db.ListOptions{Counts: &s.db.Counts})
 }
 
 // Invite makes an account without a password and queues the mail by which its owner sets one. Error: EMAIL_ALREADY_EXISTS.
@@ -63,12 +64,20 @@ func (s *Store) Invite(ctx context.Context, by db.Actor, u models.User) (models.
 			return err
 		}
 
-		u.PasswordHash = "" // which is no password's
+		u.PasswordHash, u.Email = "", strings.TrimSpace(u.Email) // no password is this one's
+		if err = makeRoom(ctx, tx, by, &u); err != nil {
+			return err
+		}
+
 		if out, err = insertUser(ctx, tx, u); err != nil {
 			return err
 		}
 
 		if _, err = queueLink(ctx, tx, &out, models.TokenInvitation); err != nil {
+			return err
+		}
+
+		if err = tellOfPower(ctx, tx, &out); err != nil {
 			return err
 		}
 
@@ -135,6 +144,9 @@ func (s *Store) ChangeAccount(ctx context.Context, by db.Actor, id uuid.UUID, ch
 
 		if u.Role != was {
 			changed, err := endSessions(ctx, tx, id, set)
+			if err == nil {
+				err = tellOfPower(ctx, tx, &changed)
+			}
 
 			return changed, models.AuditUserChanged, err
 		}
@@ -202,13 +214,27 @@ func (s *Store) RemoveAccount(ctx context.Context, by db.Actor, id uuid.UUID) er
 	return err
 }
 
-// ResetSecondFactor takes away the second factor of an owner who has lost it. Errors: NOT_FOUND; INVALID_STATE for an account without one;
-// FORBIDDEN for the own account.
+// ResetSecondFactor takes away the second factor of an owner who has lost it, and the password with it: else a thief of that would
+// enrol first. The owner gets a link to a new one. Errors: NOT_FOUND; INVALID_STATE for an account without one; FORBIDDEN for the
+// own account.
 func (s *Store) ResetSecondFactor(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
 	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, models.AuditAction, error) {
-		err := removeSecondFactor(ctx, tx, by, &u, uuid.Nil) // which notes itself
+		if err := removeSecondFactor(ctx, tx, by, &u, uuid.Nil); err != nil { // which notes itself
+			return u, "", err
+		}
 
-		return u, "", err
+		now, err := endSessions(ctx, tx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("password_hash = ''") })
+		if err != nil {
+			return u, "", err
+		}
+
+		if err := endLinks(ctx, tx, id); err != nil {
+			return u, "", err
+		}
+
+		_, err = queueLink(ctx, tx, &now, models.TokenResetPassword)
+
+		return now, models.AuditPasswordVoided, err
 	})
 }
 

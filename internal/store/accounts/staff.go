@@ -43,7 +43,7 @@ func (s *Store) CreateStaff(ctx context.Context, by db.Actor, u models.User) (mo
 			return err
 		}
 
-		if out, err = insertMade(ctx, tx, u); err != nil {
+		if out, err = insertMade(ctx, tx, by, u); err != nil {
 			return err
 		}
 

@@ -71,12 +71,15 @@ type Refreshed struct {
 	models.User
 
 	Session models.Session
+	// Again is the successor that the token has given before, sealed (models.RefreshToken.Successor); nil: it is the one that was given.
+	Again []byte
 }
 
 // RotateRefreshToken spends a token for the next one of its family, of which TokenHash and ExpiresAt are given, and
 // returns their user. A token that is spent already counts as stolen: its whole
-// family is revoked, and the access tokens that came from it, which stays so although the call fails (rules: identity.refresh). That
-// it was spent a moment ago makes no difference. The session is used from where the token came. Error: INVALID_CREDENTIALS when the
+// family is revoked, and the access tokens that came from it, which stays so although the call fails (rules: identity.refresh). But for
+// models.RefreshAgainFor the client that has spent it, which may have lost the answer, gets the same successor, as long as that was not
+// used. The session is used from where the token came. Error: INVALID_CREDENTIALS when the
 // token is spent, expired, revoked, unknown, or its session over, or its user deleted or locked.
 func (s *Store) RotateRefreshToken(
 	ctx context.Context, oldHash []byte, next models.RefreshToken, from LoginFrom, now time.Time,
@@ -100,8 +103,15 @@ func (s *Store) RotateRefreshToken(
 			return fmt.Errorf("lock refresh token: %w", err)
 		}
 
+		again := false
+		if old.SpentAt != nil {
+			if again, err = askedAgain(ctx, tx, &old, from); err != nil {
+				return err
+			}
+		}
+
 		switch {
-		case old.SpentAt != nil:
+		case old.SpentAt != nil && !again:
 			refusal = errInvalidToken()
 
 			return endStolen(ctx, tx, &out.User, old, from)
@@ -121,12 +131,18 @@ func (s *Store) RotateRefreshToken(
 			return err
 		}
 
+		if again {
+			out.Again = old.Successor
+
+			return nil
+		}
+
 		next.FamilyID, next.UserID = old.FamilyID, old.UserID
 		if next.ExpiresAt.After(out.Session.ExpiresAt) {
 			next.ExpiresAt = out.Session.ExpiresAt
 		}
 
-		return spendToken(ctx, tx, oldHash, &next)
+		return spendToken(ctx, tx, oldHash, &next, from)
 	})
 	if err == nil {
 		err = refusal
@@ -184,6 +200,9 @@ func (s *Store) PurgeRefreshTokens(ctx context.Context, expiredFor time.Duration
 			AND NOT EXISTS (SELECT FROM refresh_tokens AS rt WHERE rt.family_id = s.id)`,
 		"DELETE FROM login_challenges WHERE expires_at < now() - ? * interval '1 second'",
 		"DELETE FROM account_tokens WHERE expires_at < now() - ? * interval '1 second'",
+		"DELETE FROM stranger_counts WHERE hour < now() - interval '1 hour' - ? * interval '1 second'",
+		`DELETE FROM login_throttles WHERE subject < '00000000-0000-0000-0000-000001000000'
+			AND greatest(locked_until, failed_at, counted_from) < now() - interval '1 day' - ? * interval '1 second'`,
 	} {
 		res, err := s.db.NewRaw(old, expiredFor.Seconds()).Exec(ctx)
 		if err != nil {
@@ -214,9 +233,31 @@ func lockToken(ctx context.Context, tx bun.Tx, hash []byte, user *models.User) (
 	return t, err
 }
 
-func spendToken(ctx context.Context, tx bun.Tx, hash []byte, next *models.RefreshToken) error {
-	_, err := tx.NewUpdate().Model((*models.RefreshToken)(nil)).
-		Set("spent_at = now()").Where("token_hash = ?", hash).Exec(ctx)
+// askedAgain reports whether a spent token comes from the client that has just spent it, and its successor is still to be used. The lock of
+// the user's row is held.
+func askedAgain(ctx context.Context, tx bun.Tx, old *models.RefreshToken, from LoginFrom) (again bool, err error) {
+	if from.Network == "" || old.SpentNetwork != from.Network || old.SpentAgent != db.CleanAgent(from.UserAgent) || old.RevokedAt != nil {
+		return false, nil
+	}
+
+	err = tx.NewRaw(`SELECT EXISTS (SELECT FROM refresh_tokens AS o JOIN refresh_tokens AS n ON n.token_hash = o.successor_hash
+		WHERE o.token_hash = ? AND o.spent_at > now() - ? * interval '1 second' AND n.spent_at IS NULL AND n.revoked_at IS NULL)`,
+		old.TokenHash, models.RefreshAgainFor.Seconds()).Scan(ctx, &again)
+	if err != nil {
+		return false, fmt.Errorf("read successor of a refresh token: %w", err)
+	}
+
+	return again, nil
+}
+
+func spendToken(ctx context.Context, tx bun.Tx, hash []byte, next *models.RefreshToken, from LoginFrom) error {
+	q := tx.NewUpdate().Model((*models.RefreshToken)(nil)).
+		Set("spent_at = now()").Set("spent_network = ?", from.Network).Set("spent_agent = ?", db.CleanAgent(from.UserAgent))
+	if next.Sealed != nil {
+		q = q.Set("successor = ?", next.Sealed).Set("successor_hash = ?", next.TokenHash)
+	}
+
+	_, err := q.Where("token_hash = ?", hash).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("spend refresh token: %w", err)
 	}

@@ -46,24 +46,52 @@ var allBookingsOrder = db.Order{
 // payments and refunds, references of gateways, transaction numbers and payout references. Errors: VALIDATION_ERROR on sort,
 // cursor, and on search when it is a booking number with a wrong check character.
 func (s *Store) ListBookings(ctx context.Context, f BookingFilter) (db.Listed[ListedBooking], error) {
-	q := s.db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("t.trip_title, t.trip_departure_at").
-		Join("JOIN LATERAL (SELECT title AS trip_title, departure_at AS trip_departure_at FROM trips WHERE id = bk.trip_id) AS t ON TRUE")
+	by := db.ListOptions{
+		Counts: &s.db.Counts, Count: f.narrow(s.db.NewSelect().Model((*ListedBooking)(nil))),
+		Whole: func(ids *bun.SelectQuery) *bun.SelectQuery {
+			return withTrip(s.db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("t.trip_title, t.trip_departure_at")).
+				Where("bk.id IN (?)", ids)
+		},
+		Ways: func(q *bun.SelectQuery, p db.Window) *bun.SelectQuery {
+			if p.Walk.Uses("t.trip_departure_at") {
+				return withTrip(q)
+			}
+
+			return q
+		},
+	}
+
+	if f.Search == "" {
+		return db.ListWith[ListedBooking](ctx, f.narrow(s.db.NewSelect()), f.Page, allBookingsOrder, by)
+	}
+
+	w, err := ParseSearch(f.Search)
+	if err != nil {
+		return db.Listed[ListedBooking]{}, err
+	}
+
+	l := Searched{
+		Rows:    func() *bun.SelectQuery { return f.narrow(s.db.NewSelect().Model((*models.Booking)(nil))) },
+		Booking: "bk.id", ID: "bk.id", Table: "bk", Others: w.others(s.db.DB),
+		Join: func(q *bun.SelectQuery, p db.Window) *bun.SelectQuery { return by.Ways(q, p) },
+	}
+
+	return ListFound[ListedBooking](ctx, s.db, w, l, f.Page, allBookingsOrder, by)
+}
+
+// withTrip joins what is shown of a booking's trip.
+func withTrip(q *bun.SelectQuery) *bun.SelectQuery {
+	return q.Join("JOIN LATERAL (SELECT title AS trip_title, departure_at AS trip_departure_at FROM trips WHERE id = bk.trip_id) AS t ON TRUE")
+}
+
+// narrow is the filter without the search.
+func (f *BookingFilter) narrow(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "bk.status", f.Status)
 	q = db.WhereEqual(q, "bk.trip_id", f.TripID)
 	q = db.WhereEqual(q, "bk.provider_id", f.ProviderID)
 	q = db.WhereEqual(q, "bk.user_id", f.UserID)
-	q = db.WhereDuring(q, "bk.created_at", f.Days)
 
-	if f.Search != "" {
-		w, err := ParseSearch(f.Search)
-		if err != nil {
-			return db.Listed[ListedBooking]{}, err
-		}
-
-		q = q.Where("bk.id IN (?)", w.bookings(s.db.DB))
-	}
-
-	return db.List[ListedBooking](ctx, q, f.Page, allBookingsOrder)
+	return db.WhereDuring(q, "bk.created_at", f.Days)
 }
 
 // searchWords is what a search for payments and bookings looks for.
@@ -114,32 +142,39 @@ func (w searchWords) words() []string {
 	return parts
 }
 
-// bookings selects the ids of the bookings that are found. Each part of it is found in an index of its own.
-func (w searchWords) bookings(conn *bun.DB) *bun.SelectQuery {
-	q := conn.NewSelect().TableExpr("booking_texts AS bt").ColumnExpr("bt.booking_id")
+// inTexts narrows rows of booking_texts to those that are found by their words.
+func (w searchWords) inTexts(q *bun.SelectQuery) *bun.SelectQuery {
+	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		if w.number != "" {
+			// One that is written out is compared in its own form.
+			q = q.Where("bt.words LIKE search_fold(?)", w.number+"%")
+		} else {
+			q = q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery {
+				for _, word := range w.words() {
+					q = q.Where("bt.words LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(word))
+				}
 
-	if w.number != "" {
-		// One that is written out is compared in its own form.
-		q = q.Where("bt.words LIKE search_fold(?)", w.number+"%")
-	} else {
-		q = q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery {
-			for _, word := range w.words() {
-				q = q.Where("bt.words LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(word))
-			}
+				return q
+			})
+		}
 
-			return q
-		})
-	}
+		if w.phone != "" {
+			q = q.WhereOr("bt.words LIKE '%' || search_phone(?) || '%'", w.phone)
+		}
 
-	if w.phone != "" {
-		q = q.WhereOr("bt.words LIKE '%' || search_phone(?) || '%'", w.phone)
-	}
+		return q
+	})
+}
+
+// others selects the ids of the bookings that are found by something else than their words: it names a few.
+func (w searchWords) others(conn *bun.DB) *bun.SelectQuery {
+	q := w.subjects(conn, "booking_id")
 
 	if w.id != uuid.Nil {
 		q = q.Union(conn.NewSelect().TableExpr("bookings AS b").ColumnExpr("b.id").Where("b.id = ?", w.id))
 	}
 
-	return q.Union(w.subjects(conn, "booking_id"))
+	return q
 }
 
 // subjects selects the bookings or campaigns of the payments, refunds and ledger lines that are named as a whole.
@@ -161,13 +196,19 @@ func (w searchWords) subjects(conn *bun.DB, column string) *bun.SelectQuery {
 	return q
 }
 
-// Transactions selects the ids of the payments that are found, and of the transactions of their refunds.
-func (w searchWords) Transactions(db *bun.DB) *bun.SelectQuery {
+// Bookings selects the ids of the bookings that are found by their words.
+func (w searchWords) Bookings(conn *bun.DB) *bun.SelectQuery {
+	return w.inTexts(conn.NewSelect().TableExpr("booking_texts AS bt").ColumnExpr("bt.booking_id"))
+}
+
+// OtherTransactions selects the ids of the payments that are found by something else than the words of their bookings, and of the
+// transactions of their refunds.
+func (w searchWords) OtherTransactions(db *bun.DB) *bun.SelectQuery {
 	of := func(column string, found *bun.SelectQuery) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("payment_transactions AS p").ColumnExpr("p.id").Where("p.? IN (?)", bun.Ident(column), found)
 	}
 
-	q := of("booking_id", w.bookings(db)).Union(of("ad_campaign_id", w.subjects(db, "ad_campaign_id")))
+	q := of("booking_id", w.others(db)).Union(of("ad_campaign_id", w.subjects(db, "ad_campaign_id")))
 
 	if w.id != uuid.Nil {
 		q = q.Union(db.NewSelect().TableExpr("payment_transactions AS p").ColumnExpr("p.id").Where("p.ad_campaign_id = ?", w.id))

@@ -38,6 +38,7 @@ var identities = map[string]string{
 				SELECT 'gateway:' || gateway || other, -COALESCE(sum(COALESCE(captured_amount, amount) - refunded_amount + (
 					SELECT COALESCE(sum(amount), 0) FROM refunds AS f
 					WHERE f.payment_transaction_id = t.id AND f.status = 'SUCCEEDED' AND (f.channel = 'MANUAL' OR f.returned_at IS NOT NULL))
+				  - COALESCE((SELECT o.total FROM outside_refunds AS o WHERE o.payment_transaction_id = t.id ORDER BY o.n DESC LIMIT 1), 0)
 				) FILTER (WHERE num_nonnulls(captured_at, suspense_at) = 1), 0)
 				FROM payment_transactions AS t, LATERAL (SELECT COALESCE(':' || NULLIF(captured_currency, 'SAR'), '') AS other) AS c
 				WHERE kind = 'PAYMENT' GROUP BY gateway, other

@@ -88,7 +88,7 @@ var auditOrder = Order{
 
 // ListAudit lists audit entries with the names of who acted, newest first. Error: VALIDATION_ERROR on sort.
 func (s *DB) ListAudit(ctx context.Context, f AuditFilter) (Listed[models.AuditEntry], error) {
-	list, err := List[models.AuditEntry](ctx, f.narrow(s.NewSelect()), f.Page, auditOrder)
+	list, err := ListWith[models.AuditEntry](ctx, f.narrow(s.NewSelect()), f.Page, auditOrder, ListOptions{Counts: &s.Counts})
 	if err != nil {
 		return list, err
 	}

@@ -26,6 +26,7 @@ type DB struct {
 
 	Raw    *sql.DB         // the same pool, for the few hot reads with prepared statements, and for the audit
 	Config *pgx.ConnConfig // for connections outside the pool
+	Counts Counts          // of large lists
 }
 
 // Options size the connection pool.

@@ -30,7 +30,7 @@ var (
 	auditColumns    = "id, actor_id, actor_role, action, entity, entity_id, details, request_id, operator, address, user_agent"
 	deletableTables = []string{
 		"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops", "sessions", "login_challenges", "account_tokens",
-		"second_factors", "recovery_codes",
+		"second_factors", "recovery_codes", "stranger_counts", "login_throttles",
 	}
 )
 

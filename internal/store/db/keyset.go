@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -128,15 +129,44 @@ func keyOf(model *schema.Table, column string, desc bool) (sortKey, error) {
 // Sorted adds ORDER BY.
 func (w *Keyset) Sorted(q *bun.SelectQuery) *bun.SelectQuery {
 	for _, k := range w.Keys {
-		direction := "ASC"
-		if k.desc {
-			direction = "DESC"
-		}
-
-		q = q.OrderExpr("? ?", bun.Ident(k.Column), bun.Safe(direction))
+		q = q.OrderExpr("? ?", bun.Ident(k.Column), bun.Safe(k.direction()))
 	}
 
 	return q.OrderExpr("? ASC", bun.Ident(w.id.Column))
+}
+
+// Named selects what the list is sorted by under names, by which SortedByNames sorts the rows of a part that is selected from.
+func (w *Keyset) Named(q *bun.SelectQuery) *bun.SelectQuery {
+	for i, k := range w.Keys {
+		q = q.ColumnExpr("? AS ?", bun.Ident(k.Column), bun.Ident(nameOfKey(i)))
+	}
+
+	return q
+}
+
+// SortedByNames is Sorted for rows of a part whose keys are Named, and whose id is the list's.
+func (w *Keyset) SortedByNames(q *bun.SelectQuery) *bun.SelectQuery {
+	for i, k := range w.Keys {
+		q = q.OrderExpr("? ?", bun.Ident(nameOfKey(i)), bun.Safe(k.direction()))
+	}
+
+	return q.OrderExpr("? ASC", bun.Ident(w.id.Column))
+}
+
+func nameOfKey(i int) string { return "key" + strconv.Itoa(i) }
+
+// Uses reports whether the list is sorted by the column.
+func (w *Keyset) Uses(column string) bool {
+	return slices.ContainsFunc(w.Keys, func(k sortKey) bool { return k.Column == column })
+}
+
+// From narrows a list to the rows from where the page begins on, or the page's number is counted from.
+func (w *Keyset) From(q *bun.SelectQuery) *bun.SelectQuery {
+	if w.from == nil {
+		return q
+	}
+
+	return w.after(q)
 }
 
 // after narrows a list to the rows that come after the cursor in the list's order: those that come later in the first
@@ -166,6 +196,14 @@ func (w *Keyset) after(q *bun.SelectQuery) *bun.SelectQuery {
 
 		return q
 	})
+}
+
+func (k sortKey) direction() string {
+	if k.desc {
+		return "DESC"
+	}
+
+	return "ASC"
 }
 
 func (k sortKey) operator() string {

@@ -6,7 +6,9 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"rihla/models"
 )
@@ -29,6 +31,7 @@ type Sort struct {
 type Listed[T any] struct {
 	Items  []T
 	Total  int64
+	Exact  bool   // Total is the number of now; else see Counted
 	Number int    // of the page
 	Next   string // Cursor of the page after it; empty on the last
 }
@@ -52,29 +55,32 @@ func List[T any](ctx context.Context, q *bun.SelectQuery, p Page, o Order) (List
 
 // ListOptions are what a list of very many rows knows to do better.
 type ListOptions struct {
-	// total counts the rows of all pages; nil counts them one by one.
-	Total func(context.Context) (int64, error)
-	// whole selects the rows whose ids a query finds. With it a page is found first, in an index alone if there is one,
+	// Counts keeps how many rows there are, where they are many; nil counts all of them for each page.
+	Counts *Counts
+	// Count selects the rows to be counted, where they are found with less than the list needs; nil is the list itself.
+	Count *bun.SelectQuery
+	// Total counts the rows of all pages in a way of its own.
+	Total func(context.Context) (Counted, error)
+	// Whole selects the rows whose ids a query finds. With it a page is found first, in an index alone if there is one,
 	// and only its own rows are read: nothing is read of those that are skipped.
 	Whole func(ids *bun.SelectQuery) *bun.SelectQuery
-	// ways may select the same rows in another way, once it is known how many there are and which of them the page needs.
+	// Ways may select the same rows in another way, once it is known how many there are and which of them the page needs.
 	Ways func(q *bun.SelectQuery, p Window) *bun.SelectQuery
+	// Page may find the ids of the page by itself, and says whether it has; needs Whole.
+	Page func(ctx context.Context, p Window) (ids []uuid.UUID, found bool, err error)
 }
 
 // Window is what one page needs of a list: the first rows behind a place, as many as lead up to the page's last, and one.
 type Window struct {
-	Walk  *Keyset
-	total int64 // rows of all pages
-	Rows  int64 // from the place on
+	Walk    *Keyset
+	Total   Counted // rows of all pages
+	Rows    int64   // from the place on
+	Skipped int64   // of these, before the page
 }
 
 // First narrows a list to the rows of the part.
 func (p Window) First(q *bun.SelectQuery) *bun.SelectQuery {
-	if p.Walk.from != nil {
-		q = p.Walk.after(q)
-	}
-
-	return p.Walk.Sorted(q).Limit(p.Rows)
+	return p.Walk.Sorted(p.Walk.From(q)).Limit(p.Rows)
 }
 
 // ListWith is listed with shortcuts.
@@ -89,13 +95,12 @@ func ListWith[T any](ctx context.Context, q *bun.SelectQuery, p Page, o Order, b
 	out.Number = w.number
 	q = q.Model(&out.Items)
 
-	if by.Total == nil {
-		by.Total = func(ctx context.Context) (int64, error) { return q.Count(ctx) }
-	}
-
-	if out.Total, err = by.Total(ctx); err != nil {
+	total, err := by.total(ctx, q)
+	if err != nil {
 		return out, fmt.Errorf("count list: %w", err)
 	}
+
+	out.Total, out.Exact = total.Rows, total.Exact
 
 	perPage := int64(p.PerPage)
 	if perPage < 1 {
@@ -116,17 +121,13 @@ func ListWith[T any](ctx context.Context, q *bun.SelectQuery, p Page, o Order, b
 		skipped = before * perPage
 	}
 
-	if by.Ways != nil {
-		q = by.Ways(q, Window{Walk: &w, total: out.Total, Rows: skipped + wanted})
+	q, err = by.page(ctx, q, Window{Walk: &w, Total: total, Rows: skipped + wanted, Skipped: skipped}, o)
+	if err != nil {
+		return out, fmt.Errorf("find page: %w", w.unreadable(err))
 	}
 
-	if w.from != nil {
-		q = w.after(q)
-	}
-
-	q = w.Sorted(q).Offset(skipped).Limit(wanted)
 	if by.Whole != nil {
-		q = w.Sorted(by.Whole(q.ColumnExpr(o.ID)).Model(&out.Items))
+		q = w.Sorted(by.Whole(q).Model(&out.Items))
 	}
 
 	if err := q.Scan(ctx); err != nil {
@@ -139,6 +140,50 @@ func ListWith[T any](ctx context.Context, q *bun.SelectQuery, p Page, o Order, b
 	}
 
 	return out, err
+}
+
+func (by *ListOptions) total(ctx context.Context, q *bun.SelectQuery) (Counted, error) {
+	if by.Total != nil {
+		return by.Total(ctx)
+	}
+
+	if by.Count != nil {
+		q = by.Count
+	}
+
+	if by.Counts != nil {
+		return by.Counts.Of(ctx, q, 0)
+	}
+
+	n, err := q.Count(ctx)
+
+	return Counted{Rows: int64(n), Exact: true}, err
+}
+
+// page selects the rows of a page, or where Whole reads them their ids.
+func (by *ListOptions) page(ctx context.Context, q *bun.SelectQuery, p Window, o Order) (*bun.SelectQuery, error) {
+	if by.Page != nil {
+		ids, found, err := by.Page(ctx, p)
+		if err != nil || found {
+			texts := make([]string, len(ids))
+			for i, id := range ids {
+				texts[i] = id.String()
+			}
+
+			return q.DB().NewSelect().ColumnExpr("unnest(?::uuid[])", pgdialect.Array(texts)), err
+		}
+	}
+
+	if by.Ways != nil {
+		q = by.Ways(q, p)
+	}
+
+	q = p.Walk.Sorted(p.Walk.From(q)).Offset(p.Skipped).Limit(p.Rows - p.Skipped)
+	if by.Whole != nil {
+		q = q.ColumnExpr(o.ID)
+	}
+
+	return q, nil
 }
 
 // WhereEqual narrows a list to rows with the value; the zero value narrows nothing.

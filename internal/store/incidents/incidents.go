@@ -41,7 +41,7 @@ func (s *Store) ListIncidents(ctx context.Context, f IncidentFilter) (db.Listed[
 		q = q.Where("ic.assigned_to IS NULL")
 	}
 
-	list, err := db.List[models.Incident](ctx, q, f.Page, incidentOrder)
+	list, err := db.ListWith[models.Incident](ctx, q, f.Page, incidentOrder, db.ListOptions{Counts: &s.db.Counts})
 	if err != nil {
 		return list, err
 	}

@@ -45,8 +45,10 @@ func (s *Store) ListRecords(ctx context.Context, f RecordFilter) (db.Listed[mode
 	case f.BookingID != uuid.Nil || f.AdCampaignID != uuid.Nil: // they have a few lines each, whatever is searched for
 	case f.Search == "" || inEveryNumber(f.Search):
 		f.Search = ""
-		by.Total = func(ctx context.Context) (int64, error) {
-			return s.reportedLines(ctx, f.ProviderID, f.Days, f.BalanceStatus)
+		by.Total = func(ctx context.Context) (db.Counted, error) {
+			n, err := s.reportedLines(ctx, f.ProviderID, f.Days, f.BalanceStatus)
+
+			return db.Counted{Rows: n, Exact: true}, err
 		}
 	default:
 		return s.searchRecords(ctx, f, by)
@@ -103,13 +105,21 @@ func (f RecordFilter) apply(q *bun.SelectQuery) *bun.SelectQuery {
 		return q
 	}
 
-	pattern := "%" + db.LikeEscaper.Replace(models.Fold(f.Search)) + "%"
+	search := models.Fold(f.Search)
+	if inEveryNumber(search) {
+		return q
+	}
 
-	return q.Where(`(fr.text_id IN (SELECT id FROM record_texts
-			WHERE trip_title_folded LIKE search_fold(?0) OR details_folded LIKE search_fold(?0))
-		OR fr.transaction_number ILIKE ?0 OR fr.kind = 'CLAWBACK' AND search_fold(fr.details) LIKE search_fold(?0)
-		OR search_fold(fr.payout_reference) LIKE search_fold(?0)
-		OR fr.provider_id IN (SELECT id FROM providers WHERE search_fold(name) LIKE search_fold(?0)))`, pattern)
+	pattern := "%" + db.LikeEscaper.Replace(search) + "%"
+
+	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+		q = q.Where(`fr.text_id IN (SELECT id FROM record_texts
+				WHERE trip_title_folded LIKE search_fold(?0) OR details_folded LIKE search_fold(?0))
+			OR fr.kind = 'CLAWBACK' AND search_fold(fr.details) LIKE search_fold(?0)
+			OR fr.provider_id IN (SELECT id FROM providers WHERE search_fold(name) LIKE search_fold(?0))`, pattern)
+
+		return q.WhereGroup(" OR ", func(q *bun.SelectQuery) *bun.SelectQuery { return inNumber(q, search) })
+	})
 }
 
 // narrow is apply without the search.

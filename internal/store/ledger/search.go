@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -28,25 +27,9 @@ type foundLines struct {
 	others    []uuid.UUID // lines that are found by a number or payout reference alone
 	// tooMany is set when there are more others than anybody lists; then they are counted only.
 	tooMany bool
+	exact   bool  // total is the number of now, see db.Counted
 	total   int64 // lines that are found
 	all     int64 // lines that the filter leaves without the search
-}
-
-// manyOthers is up to how many lines that are found by a number are held in memory for a page.
-const manyOthers = 5000
-
-// NumberPrefix is how every transaction number begins.
-const NumberPrefix = "RH-"
-
-// inEveryNumber reports whether a text is part of every transaction number.
-func inEveryNumber(search string) bool {
-	return strings.Contains(NumberPrefix, strings.ToUpper(search))
-}
-
-// maybeInNumber reports whether a text can be part of a transaction number, or of the details of a claw-back, which end in
-// one: whether it has no other characters than they do.
-func maybeInNumber(search string) bool {
-	return strings.Trim(strings.ToLower(search), "claw-bk ofrh0123456789") == "" && strings.ContainsAny(search, "0123456789rRhH-")
 }
 
 // searchRecords is ListRecords with a search.
@@ -64,7 +47,9 @@ func (s *Store) searchRecords(
 		return s.ListRecords(ctx, f)
 	}
 
-	by.Total = func(context.Context) (int64, error) { return found.total, nil }
+	by.Total = func(context.Context) (db.Counted, error) {
+		return db.Counted{Rows: found.total, Exact: found.exact}, nil
+	}
 	by.Ways = func(along *bun.SelectQuery, p db.Window) *bun.SelectQuery {
 		if found.quickerByText(p, f.ProviderID != uuid.Nil) {
 			return s.linesByText(f, found, p)
@@ -77,7 +62,7 @@ func (s *Store) searchRecords(
 }
 
 func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, error) {
-	found := foundLines{search: f.Search}
+	found := foundLines{search: f.Search, exact: true}
 
 	err := s.db.NewSelect().Table("providers").Column("id").
 		Where("search_fold(name) LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(f.Search)).Scan(ctx, &found.providers)
@@ -177,56 +162,6 @@ func onDays(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
 	}
 
 	return q
-}
-
-// findOthers finds the lines that are found by a number or a payout reference alone.
-func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundLines) error {
-	q := inNumber(f.narrow(s.lines()).Column("fr.id"), f.Search).Where("? IS FALSE", found.byText(s.db.NewSelect()))
-	if len(found.providers) > 0 {
-		q = q.Where("fr.provider_id NOT IN (?)", bun.List(found.providers))
-	}
-
-	if err := q.Clone().Limit(manyOthers+1).Scan(ctx, &found.others); err != nil {
-		return err
-	}
-
-	others := int64(len(found.others))
-
-	if others > manyOthers {
-		n, err := q.Count(ctx)
-		if err != nil {
-			return err
-		}
-
-		found.others, found.tooMany, others = nil, true, n
-	}
-
-	found.total += others
-
-	return nil
-}
-
-// inNumber looks for text in payout references and, if it may be there, in transaction numbers and in the details of
-// claw-backs, which end in one.
-func inNumber(q *bun.SelectQuery, search string) *bun.SelectQuery {
-	text := db.LikeEscaper.Replace(search)
-
-	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-		q = q.Where("fr.payout_reference IS NOT NULL AND search_fold(fr.payout_reference) LIKE '%' || search_fold(?) || '%'", text)
-		if !maybeInNumber(search) {
-			return q
-		}
-
-		// A search that begins as numbers do matches at their beginning only, where a plain index finds it. Trigrams find numbers more
-		// slowly, which are alike.
-		if upper := strings.ToUpper(text); strings.HasPrefix(upper, NumberPrefix) {
-			q = q.WhereOr("fr.transaction_number LIKE ?", upper+"%")
-		} else {
-			q = q.WhereOr("fr.transaction_number ILIKE ?", "%"+text+"%")
-		}
-
-		return q.WhereOr("fr.kind = ? AND fr.details ILIKE ?", models.RecordClawback, "%"+text+"%")
-	})
 }
 
 // byText is the SQL of whether a line has a text that the search finds. The planner does not join what it gets with an

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -58,9 +59,9 @@ func (b *books) searchable(t *testing.T, n int) uuid.UUID {
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // plainSearch is the list without any index or sum that the store has for it.
-const plainSearch = `SELECT id FROM plain_lines, search_fold($1) AS words
+const plainSearch = `SELECT id FROM plain_lines, search_fold($1) AS words, search_fold($6) AS reference
 	WHERE (folded_title LIKE words OR folded_details LIKE words OR lower(transaction_number) LIKE words
-	   OR folded_reference LIKE words OR folded_company LIKE words)
+	   OR folded_reference LIKE reference OR folded_company LIKE words)
 	  AND ($2 = '' OR provider_id::text = $2) AND ($3 = '' OR balance_status = $3) AND record_date BETWEEN $4::date AND $5::date
 	ORDER BY `
 
@@ -164,7 +165,14 @@ func (b *books) plainly(t *testing.T, f ledger.RecordFilter, order string) []uui
 		to = f.Days.To.String()
 	}
 
-	rows, err := b.DB.QueryContext(t.Context(), plainSearch+order, "%"+likeEscaper.Replace(f.Search)+"%", provider, string(f.BalanceStatus), from, to)
+	// What is shorter than the index of references can find begins one.
+	reference := likeEscaper.Replace(f.Search) + "%"
+	if utf8.RuneCountInString(f.Search) >= 3 {
+		reference = "%" + reference
+	}
+
+	rows, err := b.DB.QueryContext(t.Context(), plainSearch+order,
+		"%"+likeEscaper.Replace(f.Search)+"%", provider, string(f.BalanceStatus), from, to, reference)
 	require.NoError(t, err)
 
 	defer rows.Close()

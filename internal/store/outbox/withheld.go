@@ -125,7 +125,7 @@ func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, no
 
 	to := make([]string, len(batch))
 	for i := range batch {
-		to[i] = strings.ToLower(batch[i].Recipient)
+		to[i] = mailboxOf(batch[i].Recipient)
 	}
 
 	var rows []struct {
@@ -136,10 +136,10 @@ func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, no
 	}
 
 	err := s.db.NewSelect().Model((*models.Notification)(nil)).
-		ColumnExpr("n.channel, lower(n.recipient) AS recipient, count(*) AS count, min(n.sent_at) AS first").
-		Where("lower(n.recipient) IN (?)", bun.List(to)).Where("n.sent_at > ?", now.Add(-messageDay)).
+		ColumnExpr("n.channel, "+mailboxSQL+" AS recipient, count(*) AS count, min(n.sent_at) AS first").
+		Where(mailboxSQL+" IN (?)", bun.List(to)).Where("n.sent_at > ?", now.Add(-messageDay)).
 		Where("n.kind <> ?", models.NotifyResetPassword).
-		GroupExpr("n.channel, lower(n.recipient)").Scan(ctx, &rows)
+		GroupExpr("n.channel, "+mailboxSQL).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("count messages of a day: %w", err)
 	}

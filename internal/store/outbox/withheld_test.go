@@ -183,3 +183,32 @@ func TestSMSCountries(t *testing.T) {
 
 	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND channel = 'SMS' AND last_error LIKE '%SMS_COUNTRIES%'"))
 }
+
+// TestMailboxesAreCounted: however an address is tagged and written, its mailbox has one allowance, and SQL and Go agree about it.
+func TestMailboxesAreCounted(t *testing.T) {
+	t.Parallel()
+
+	policies := models.DefaultPolicies()
+	policies.MessagesPerRecipient = 3
+
+	b := setupBooks(t, policies)
+
+	for i, to := range []string{"sara@example.com", "Sara+1@example.com", "sara+a+b@Example.com", "SARA+@example.com", "s.ara@example.com", "+x@example.com"} {
+		n := models.Notification{
+			ID: models.NewID(), UserID: &b.Customer.ID, Kind: models.NotifyVerifyEmail, Channel: models.NotifyEmail, Locale: models.LocaleArabic,
+			Recipient: to, Status: models.NotificationPending, Data: map[string]string{},
+		}
+
+		_, err := b.Store.DB.NewInsert().Model(&n).ExcludeColumn("created_at", "next_attempt_at").Exec(t.Context())
+		require.NoError(t, err)
+
+		claimed := b.Claim(t, 10, time.Now().Add(time.Second))
+		left, err := b.Store.Outbox.WithholdNotifications(t.Context(), claimed, nil, time.Now())
+		require.NoError(t, err)
+		require.Len(t, left, map[bool]int{true: 0, false: 1}[i == 3], to)
+
+		for j := range left {
+			b.Sent(t, &left[j], time.Now())
+		}
+	}
+}

@@ -34,8 +34,8 @@ func nextCheckAt(p models.Policies, t *models.PaymentTransaction, why models.Fai
 	return &at
 }
 
-// LateChecksDue are the channels about whose ended attempts the gateway is to be asked now, and those with open attempts that are waited
-// for, of which the orchestrator could not be told.
+// LateChecksDue are the channels about whose ended attempts the gateway is to be asked now, or about what it has taken and given back of
+// payments, and those with open attempts that are waited for, of which the orchestrator could not be told.
 func (s *Store) LateChecksDue(ctx context.Context, now time.Time) ([]models.Channel, error) {
 	var due []models.Channel
 
@@ -44,7 +44,8 @@ func (s *Store) LateChecksDue(ctx context.Context, now time.Time) ([]models.Chan
 
 		err := s.db.NewRaw(`SELECT EXISTS (SELECT FROM payment_transactions
 			WHERE status = 'FAILED' AND captured_at IS NULL AND channel = ?0 AND check_at <= ?1)
-			OR EXISTS (SELECT FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND channel = ?0)`,
+			OR EXISTS (SELECT FROM payment_transactions WHERE status = 'PENDING' AND check_at IS NOT NULL AND channel = ?0)
+			OR EXISTS (SELECT FROM payment_transactions WHERE channel = ?0 AND recheck_at <= ?1)`,
 			c, now).Scan(ctx, &is)
 		if err != nil {
 			return nil, fmt.Errorf("look for attempts of channel %s that have ended: %w", c, err)

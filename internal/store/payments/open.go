@@ -163,7 +163,7 @@ func (o *opening) readUnderLock(ctx context.Context, trip, provider uuid.UUID, c
 	err = o.tx.NewSelect().Model(&by).Column("t.id", "t.title", "t.status", "t.departure_at", "t.deleted_at").
 		ColumnExpr("p.commission_rate").
 		ColumnExpr("EXISTS (SELECT FROM payment_transactions WHERE (? = ?) AND suspense_at IS NOT NULL"+
-			" AND refunded_amount < captured_amount) AS in_suspense", bun.Ident(column), subject).
+			stillHeld+") AS in_suspense", bun.Ident(column), subject).
 		ColumnExpr("EXISTS (SELECT FROM payment_transactions WHERE (id = ?)) AS opened", o.attempt.ID()).
 		ColumnExpr("now() AS began").
 		Join("JOIN providers AS p ON p.id = ?", provider).Where("t.id = ?", trip).Scan(ctx)

@@ -101,7 +101,7 @@ func (st *settlement) result() models.Settled {
 	}
 
 	st.out.RefundOwed = st.t.Status == models.TransactionFailed && st.t.CapturedAt != nil &&
-		st.t.RefundedAmount.Cmp(st.t.Amount) < 0
+		!st.t.WentBack()
 
 	if st.t.InSuspense() { // by the state, as above: the run before may have died with the answer
 		st.out.Mismatch, st.out.NeedsReview = expectedAndTaken(&st.t), true

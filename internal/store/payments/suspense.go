@@ -69,7 +69,10 @@ func expectedAndTaken(t *models.PaymentTransaction) string {
 }
 
 // inSuspense is PaymentTransaction.InSuspense.
-const inSuspense = "suspense_at IS NOT NULL AND refunded_amount < captured_amount"
+const inSuspense = "suspense_at IS NOT NULL AND refunded_amount < captured_amount" + stillHeld
+
+// stillHeld leaves out what the gateway has given back without an order of ours. The condition before it is that of an index.
+const stillHeld = " AND refunded_amount + outside_refunded_amount < captured_amount"
 
 // errInSuspense refuses another attempt while money of the same booking or campaign is in suspense: it might be what the customer
 // wanted to pay with.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
@@ -32,30 +33,52 @@ var transactionOrder = db.Order{
 // ListTransactions lists payment attempts and the transactions of refunds, newest first.
 // Errors: VALIDATION_ERROR on sort, and on search for a booking number with a wrong check character.
 func (s *Store) ListTransactions(ctx context.Context, f TransactionFilter) (db.Listed[models.PaymentTransaction], error) {
-	q := s.db.NewSelect()
+	rows := func() *bun.SelectQuery { return f.narrow(s.db.NewSelect().Model((*models.PaymentTransaction)(nil))) }
+	by := db.ListOptions{Counts: &s.db.Counts, Count: rows(), Whole: func(ids *bun.SelectQuery) *bun.SelectQuery {
+		return s.db.NewSelect().Where("pt.id IN (?)", ids)
+	}}
+
+	var (
+		list db.Listed[models.PaymentTransaction]
+		err  error
+	)
+
+	if f.Search == "" {
+		list, err = db.ListWith[models.PaymentTransaction](ctx, f.narrow(s.db.NewSelect()), f.Page, transactionOrder, by)
+	} else {
+		list, err = s.searchTransactions(ctx, f, rows, by)
+	}
+
+	if err != nil {
+		return list, err
+	}
+
+	return list, db.NumberTransactions(ctx, s.db, db.Pointers(list.Items)...)
+}
+
+func (s *Store) searchTransactions(
+	ctx context.Context, f TransactionFilter, rows func() *bun.SelectQuery, by db.ListOptions,
+) (db.Listed[models.PaymentTransaction], error) {
+	w, err := bookings.ParseSearch(f.Search)
+	if err != nil {
+		return db.Listed[models.PaymentTransaction]{}, err
+	}
+
+	return bookings.ListFound[models.PaymentTransaction](ctx, s.db, w, bookings.Searched{
+		Rows: rows, Table: "pt", ID: "pt.id", Booking: "pt.booking_id", Others: w.OtherTransactions(s.db.DB),
+	}, f.Page, transactionOrder, by)
+}
+
+// narrow is the filter without the search.
+func (f *TransactionFilter) narrow(q *bun.SelectQuery) *bun.SelectQuery {
 	q = db.WhereEqual(q, "pt.status", f.Status)
 	q = db.WhereEqual(q, "pt.gateway", f.Gateway)
 	q = db.WhereEqual(q, "pt.payment_method", f.Method)
 	q = db.WhereEqual(q, "pt.booking_id", f.BookingID)
 	q = db.WhereEqual(q, "pt.ad_campaign_id", f.AdCampaignID)
 	q = db.WhereEqual(q, "pt.reference", f.Reference)
-	q = db.WhereDuring(q, "pt.created_at", f.Days)
 
-	if f.Search != "" {
-		w, err := bookings.ParseSearch(f.Search)
-		if err != nil {
-			return db.Listed[models.PaymentTransaction]{}, err
-		}
-
-		q = q.Where("pt.id IN (?)", w.Transactions(s.db.DB))
-	}
-
-	list, err := db.List[models.PaymentTransaction](ctx, q, f.Page, transactionOrder)
-	if err != nil {
-		return list, err
-	}
-
-	return list, db.NumberTransactions(ctx, s.db, db.Pointers(list.Items)...)
+	return db.WhereDuring(q, "pt.created_at", f.Days)
 }
 
 // TransactionByID finds a payment attempt or the transaction of a refund. Error: NOT_FOUND.

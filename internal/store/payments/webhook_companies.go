@@ -2,9 +2,12 @@ package payments
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/incidents"
@@ -12,8 +15,8 @@ import (
 	"rihla/models"
 )
 
-// askNow has the gateway asked about an attempt at the next poll of its channel, if the event is a hint. ask is false for an attempt of
-// which nothing more is expected.
+// askNow has the gateway asked about an attempt at the next poll of its channel, if the event is a hint: whether it was paid, or, of one
+// that was, what has been taken and given back since. ask is false for an attempt of which nothing more is expected.
 func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent, now time.Time) (ask bool, err error) {
 	if !e.Hint || t == nil {
 		return false, nil
@@ -27,8 +30,35 @@ func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *mod
 	}
 
 	n, err := res.RowsAffected()
+	if err != nil {
+		return false, err
+	}
 
-	return n == 1, err
+	again, err := recheck(ctx, tx, t.ID, now)
+
+	return n == 1 || again, err
+}
+
+// unknownRefund has the gateway asked about the payment of which an event reports a refund that is none of ours, if the event names its
+// checkout: what was given back without an order is found by its sum.
+func unknownRefund(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, now time.Time) (ask bool, err error) {
+	if e.CheckoutID == "" {
+		return false, nil
+	}
+
+	var payment uuid.UUID
+
+	err = tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("kind = ?", models.KindPayment).
+		Where("channel = ?", e.Channel).Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID).Limit(1).Scan(ctx, &payment)
+
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look for the payment of an unknown refund: %w", err)
+	}
+
+	return recheck(ctx, tx, payment, now)
 }
 
 // isPaymentOf reports that an event names the attempt by the gateway's id of its payment, where others have the checkout.

@@ -33,6 +33,8 @@ type Stored struct {
 func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
 	var out Stored
 
+	refunded := isRefundEvent(e.Type)
+
 	if e.Hint {
 		e.Type = models.EventNotice
 	}
@@ -72,6 +74,12 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 		}
 
 		switch {
+		case !out.Known && refunded:
+			if out.Ask, err = unknownRefund(ctx, tx, &e, now); err != nil {
+				return err
+			}
+
+			return unknownReference(ctx, tx, &e)
 		case !out.Known:
 			return unknownReference(ctx, tx, &e)
 		case other != uuid.Nil:

@@ -72,7 +72,8 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 
 		paidOut := s.db.NewSelect().TableExpr("refund_payouts AS rp").ColumnExpr("rp.refund_id").Where("rp.payout_reference IS NOT NULL").
 			Where("search_fold(rp.payout_reference) LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(strings.TrimSpace(f.Search)))
-		q = q.Where("(rf.payment_transaction_id IN (?) OR rf.id IN (?))", found.Transactions(s.db.DB), paidOut)
+		q = q.Where("(rf.booking_id IN (?) OR rf.payment_transaction_id IN (?) OR rf.id IN (?))",
+			found.Bookings(s.db.DB), found.OtherTransactions(s.db.DB), paidOut)
 	}
 
 	if f.NeedsPayout != nil {
@@ -93,7 +94,7 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 		}
 	}
 
-	list, err := db.List[models.Refund](ctx, q, f.Page, refundOrder)
+	list, err := db.ListWith[models.Refund](ctx, q, f.Page, refundOrder, db.ListOptions{Counts: &s.db.Counts})
 	if err != nil {
 		return list, err
 	}

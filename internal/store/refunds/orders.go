@@ -175,9 +175,19 @@ func (s *Store) auditRefund(
 		"booking_id": refund.BookingID, "payment_transaction_id": refund.PaymentTransactionID,
 		"refund_type": refund.RefundType, "channel": refund.Channel, "amount": refund.Amount, "currency": refund.Currency,
 		"reason_sha256": reasonDigest(refund.Reason), "needs_approval": refund.ApprovalPending,
-		"before": reservedAmounts(t.RefundedAmount, t.RefundReservedAmount),
-		"after":  reservedAmounts(t.RefundedAmount, t.RefundReservedAmount.Add(refund.Amount)),
+		"before": heldAmounts(t, t.RefundReservedAmount),
+		"after":  heldAmounts(t, t.RefundReservedAmount.Add(refund.Amount)),
 	})
+}
+
+// heldAmounts are reservedAmounts, with what the gateway gave back without an order where it did.
+func heldAmounts(t *models.PaymentTransaction, reserved models.Money) map[string]any {
+	d := reservedAmounts(t.RefundedAmount, reserved)
+	if t.OutsideRefundedAmount.IsPositive() {
+		d["outside_refunded_amount"] = t.OutsideRefundedAmount
+	}
+
+	return d
 }
 
 // reservedAmounts is what of a payment has gone back, and what has been promised to, for the audit log.
@@ -281,7 +291,8 @@ func refundable(ctx context.Context, q *bun.SelectQuery, booking uuid.UUID) (*mo
 func reserveAmount(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.Money) error {
 	res, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).
 		Set("refund_reserved_amount = refund_reserved_amount + ?", amount).Set("updated_at = now()").
-		Where("id = ?", id).Where("refunded_amount + refund_reserved_amount + ? <= COALESCE(captured_amount, amount)", amount).Exec(ctx)
+		Where("id = ?", id).
+		Where("refunded_amount + refund_reserved_amount + outside_refunded_amount + ? <= COALESCE(captured_amount, amount)", amount).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("reserve refund: %w", err)
 	}
@@ -318,6 +329,12 @@ func (s *Store) SaveRefundWords(ctx context.Context, id uuid.UUID, words string)
 
 // RefundFailedAtGateway is the failure code of a refund that the gateway refused.
 const RefundFailedAtGateway = "GATEWAY_REJECTED"
+
+// AccountMissing is the failure code of a refund whose payment was taken by an account that is not configured any more.
+const AccountMissing = "ACCOUNT_GONE"
+
+// RefundedOutside is the failure code of a refund that was not sent, because the gateway had given back too much without an order.
+const RefundedOutside = "REFUNDED_OUTSIDE"
 
 // SettleRefund applies the gateway's decision, or for a refund by hand that of finance staff, in one SQL transaction: the
 // promise becomes a refund transaction, the ledger line is split or closed, transferred money is clawed back, a fully

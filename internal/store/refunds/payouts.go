@@ -20,7 +20,8 @@ import (
 const PayoutRejected = "PAYOUT_REJECTED"
 
 // DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. One that came back from the
-// customer's bank is paid with the decision. The requester of
+// customer's bank is paid with the decision. Of one that its gateway did not make a refund by hand is ordered, confirmed and returned
+// instead (InsteadOf), as far as the amount is still left. The requester of
 // the refund may reject it, which takes it back, but not confirm it; nor may the payee. PaidOutOn is today
 // unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these two; INVALID_STATE when the refund
 // is none by hand, or was decided otherwise; PAYOUT_REFERENCE_USED; VALIDATION_ERROR on paid_out_on; STEP_UP_REQUIRED (d.AtMost) and
@@ -34,6 +35,18 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 		var t models.PaymentTransaction
 		if r, t, err = lockRefund(ctx, tx, d.RefundID); err != nil {
 			return err
+		}
+
+		if r.FailedAtGateway() && d.Decision == models.PayoutPaid {
+			if err := mayPayInstead(ctx, tx, &t, &r, &d); err != nil {
+				return err
+			}
+
+			if r, t, err = s.orderInstead(ctx, tx, by, &t, &r); err != nil {
+				return err
+			}
+
+			d.RefundID = r.ID
 		}
 
 		if err := mayDecide(&r, &d); err != nil {

@@ -31,6 +31,8 @@ func (s *Store) PreviewRefund(ctx context.Context, r models.RefundRequest, now t
 		out, err = (&refundSettlement{tx: tx, t: t, r: &refund, now: now}).preview(ctx, r.BookingID)
 		out.Remaining = t.Remaining().Sub(refund.Amount)
 
+		out.Outside = t.OutsideRefundedAmount
+
 		return err
 	})
 

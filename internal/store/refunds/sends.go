@@ -53,11 +53,7 @@ func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, rules SendRul
 
 	if rules.BySum {
 		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-			var refunded models.Money
-
-			// Settling locks the payment too: what it adds to refunded_amount is there, or the refund is not settled.
-			err := tx.NewRaw(`SELECT refunded_amount FROM payment_transactions
-				WHERE id = (SELECT payment_transaction_id FROM refunds WHERE id = ?) FOR NO KEY UPDATE`, id).Scan(ctx, &refunded)
+			refunded, err := givenBackAtGateway(ctx, tx, id)
 			if err != nil {
 				return err
 			}
@@ -76,6 +72,38 @@ func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, rules SendRul
 	default:
 		return send, before, nil
 	}
+}
+
+// givenBackAtGateway is the sum that the gateway has given back of the payment of a refund, by what is known here: refunds of ours that
+// it has made and not taken back, and what it gave back besides. What was paid out by hand is not in it. Settling locks the payment, too:
+// what it has done is there, or the refund is not settled.
+func givenBackAtGateway(ctx context.Context, tx bun.Tx, refund uuid.UUID) (sum models.Money, err error) {
+	var payment uuid.UUID
+
+	err = tx.NewRaw(`SELECT id FROM payment_transactions
+		WHERE id = (SELECT payment_transaction_id FROM refunds WHERE id = ?) FOR NO KEY UPDATE`, refund).Scan(ctx, &payment)
+	if err != nil {
+		return sum, err
+	}
+
+	err = tx.NewRaw(`SELECT coalesce(sum(amount), 0) + coalesce(
+			(SELECT total FROM outside_refunds WHERE payment_transaction_id = ?0 ORDER BY n DESC LIMIT 1), 0)
+		FROM refunds WHERE payment_transaction_id = ?0 AND channel = 'GATEWAY' AND status = 'SUCCEEDED' AND returned_at IS NULL`,
+		payment).Scan(ctx, &sum)
+
+	return sum, err
+}
+
+// GiveUpUnsent marks a refund that was never sent as not made, so that no worker sends it any more. It reports false for one that was
+// sent, or may be sent now.
+func (s *Store) GiveUpUnsent(ctx context.Context, id uuid.UUID) (bool, error) {
+	_, err := s.db.ExecContext(ctx, `UPDATE refunds SET refused_at = now(), updated_at = now()
+		WHERE id = ? AND status = 'PENDING' AND channel = 'GATEWAY' AND refused_at IS NULL AND sends = 0`, id)
+	if err != nil {
+		return false, fmt.Errorf("give up a refund that was not sent: %w", err)
+	}
+
+	return s.db.NewSelect().Model((*models.Refund)(nil)).Where("id = ?", id).Where("refused_at IS NOT NULL").Exists(ctx)
 }
 
 // CancelRefundSend takes a sending back that never left this process, or that the gateway had no time for.

@@ -93,7 +93,17 @@ func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Mone
 		return fmt.Errorf("release reservation: %w", err)
 	}
 
-	return nil
+	if done.Equal(st.r.Amount) {
+		return nil
+	}
+
+	// What the gateway has given back besides counts against what is free again.
+	outside, err := payments.OutsideTotal(ctx, st.tx, st.t.ID)
+	if err != nil {
+		return err
+	}
+
+	return payments.HoldOutside(ctx, st.tx, st.t, outside)
 }
 
 // addTransaction writes the transaction of a refund (rules: refunds.transaction). Its VAT is that of the refunded part of the ledger line,
@@ -102,7 +112,7 @@ func (st *refundSettlement) addTransaction(
 	ctx context.Context, result models.RefundResult, vat models.Money,
 ) (*models.PaymentTransaction, error) {
 	taken, currency := st.t.Taken()
-	last := st.t.RefundedAmount.Add(st.r.Amount).Equal(taken)
+	last := st.t.GivenBack().Add(st.r.Amount).Cmp(taken) >= 0
 	added := models.PaymentTransaction{
 		ID: models.RefundTransactionID(st.r.ID), Kind: models.KindRefund, ParentID: &st.t.ID, Attempt: st.t.Attempt,
 		UserID: st.t.UserID, ProviderID: st.t.ProviderID, BookingID: st.t.BookingID, AdCampaignID: st.t.AdCampaignID,
@@ -195,7 +205,7 @@ func (st *refundSettlement) bookLines(ctx context.Context, split models.RefundSp
 
 // cancels says whether the booking falls with the refund: nothing is left of the sale, refunded_amount being that after it.
 func (st *refundSettlement) cancels(b *models.Booking) bool {
-	return st.wasSold() && st.t.RefundedAmount.Equal(st.t.Amount) && b.Status == models.BookingConfirmed
+	return st.wasSold() && st.t.WentBack() && b.Status == models.BookingConfirmed
 }
 
 // settleBooking cancels a booking whose payment has gone back in full, and tells the customer.
@@ -252,6 +262,10 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 		byPerson = st.r.Approval.Decision == models.ApprovalRejected
 	case byPerson:
 		code = PayoutRejected
+	case st.r.AccountGoneAt != nil:
+		code = AccountMissing
+	case st.outside():
+		code = RefundedOutside
 	}
 
 	// Those that SaveRefundWords has kept; decisions of older histories bring them along.
@@ -283,6 +297,9 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 // names no payment would take that one, and cancel it.
 const stillOwed = "The money is still owed: order the refund again with this payment_transaction_id."
 
+// payInstead tells an operator how money goes back that the gateway does not give back.
+const payInstead = "If the gateway will not make it: transfer it from the bank, then have a second person confirm the payout of the refund."
+
 func (st *refundSettlement) openIncident(ctx context.Context, words string) error {
 	st.needsReview = true
 
@@ -291,18 +308,30 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 	switch byHand := st.r.Channel == models.RefundByHand; {
 	case !st.r.IsApproved():
 		message = st.unapproved()
+	case st.r.AccountGoneAt != nil:
+		message = "The account that took the payment is not configured any more: the refund cannot be made there. "
+		if st.r.Sends > 0 {
+			message = "The account that took the payment is not configured any more, and it may have made the refund before: find out in " +
+				"the company's dashboard first. "
+		}
+
+		message += payInstead
+	case st.outside():
+		message = "The refund was not sent: the gateway has given back so much of the payment without an order of this service that it does " +
+			"not fit any more (see the incident OUTSIDE_REFUND). No other state changed. Order what is left."
 	case st.t.SuspenseAt != nil:
 		message = "The refund of money in suspense failed. The money is still in suspense: see the reason, then order the refund of this " +
 			"transaction again."
 	case st.wasSold():
-		message = "The gateway rejected the refund. No other state changed. See its reason, then order the refund again or pay it out." +
+		message = "The gateway rejected the refund. No other state changed. See its reason, then order the refund again. " + payInstead +
 			st.policyOfThen()
 	case byHand:
 		message = "The payout of a late payment was rejected. " + stillOwed
 	case st.t.AdCampaignID != nil:
-		message = "The gateway rejected the refund of a late payment. The money is still owed: order the refund of this transaction again."
+		message = "The gateway rejected the refund of a late payment. The money is still owed: order the refund of this transaction again. " +
+			payInstead
 	default:
-		message = "The gateway rejected the refund of a late payment. " + stillOwed
+		message = "The gateway rejected the refund of a late payment. " + stillOwed + " " + payInstead
 	}
 
 	return incidents.Open(ctx, st.tx, models.Incident{
@@ -315,6 +344,11 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 		Message:              message,
 		WorkflowID:           models.RefundWorkflowID(st.r.ID),
 	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": words})
+}
+
+// outside reports a refund that was given up before it was sent: what the gateway gave back otherwise left no room for it.
+func (st *refundSettlement) outside() bool {
+	return st.r.Channel == models.RefundByGateway && st.r.RefusedAt != nil && st.r.Sends == 0
 }
 
 // unapproved is the message about a refund that was not approved.

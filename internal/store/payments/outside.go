@@ -1,0 +1,289 @@
+package payments
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/incidents"
+	"rihla/internal/store/ledger"
+	"rihla/models"
+)
+
+// GatewaySums are what a gateway says of a payment that it has taken.
+type GatewaySums struct {
+	Refunded models.Money // all that it has given back, pending refunds included
+	Currency string
+	Lag      time.Duration // for how long its answers may not show what was made
+}
+
+// Compared is what a comparison with the gateway's sums has found.
+type Compared struct {
+	// Changed: a refund of the payment went on while the gateway was asked. Nothing was compared: it has to be asked again.
+	Changed bool
+	// Outside is what the gateway has given back without an order of ours.
+	Outside models.Money
+	// Over is by how much that and what we have given back and promised exceed what was taken.
+	Over models.Money
+}
+
+// outsideSumsSQL sums up, under the payment's lock, what the gateway must and may have given back by refunds of ours, and what was
+// known to have gone back otherwise. A refund that was paid out by hand never went through the gateway; one that came back is there
+// again.
+const outsideSumsSQL = `
+SELECT coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY' AND status = 'SUCCEEDED' AND returned_at IS NULL), 0) AS done,
+       coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY' AND status = 'PENDING' AND sends > 0), 0) AS sent,
+       coalesce(max(updated_at) FILTER (WHERE channel = 'GATEWAY'), '-infinity') <= now() - ?1 * interval '1 microsecond' AS shown,
+       (SELECT total FROM outside_refunds WHERE payment_transaction_id = ?0 ORDER BY n DESC LIMIT 1) AS known,
+       (SELECT coalesce(max(n), 0) FROM outside_refunds WHERE payment_transaction_id = ?0) AS n
+FROM refunds WHERE payment_transaction_id = ?0`
+
+// refundsMarkSQL tells two states of a payment's refunds apart: what a gateway answers in between fits to neither.
+const refundsMarkSQL = `
+SELECT coalesce(md5(string_agg(concat_ws(':', id, status, channel, sends, returned_at IS NOT NULL), ',' ORDER BY id)), '')
+FROM refunds WHERE payment_transaction_id = ?`
+
+// BeginComparison is what CompareRefunded needs to know of the moment before the gateway is asked.
+func (s *Store) BeginComparison(ctx context.Context, payment uuid.UUID) (mark string, err error) {
+	if err := s.db.NewRaw(refundsMarkSQL, payment).Scan(ctx, &mark); err != nil {
+		return "", fmt.Errorf("read the refunds of a payment: %w", err)
+	}
+
+	return mark, nil
+}
+
+// CompareRefunded holds what a gateway says that it has given back of a payment against the refunds of ours. What it has given back
+// besides leaves its account in the books, counts against what is left of the payment, and is named in an incident; less than before
+// is booked the other way round. The same answer again changes nothing. mark is that of BeginComparison, before the gateway was asked;
+// due the RecheckAt of the question, which is answered. Error: NOT_FOUND.
+func (s *Store) CompareRefunded(
+	ctx context.Context, payment uuid.UUID, mark string, due *time.Time, said GatewaySums,
+) (out Compared, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		out = Compared{}
+
+		t, err := ledger.LockTransaction(ctx, tx, payment)
+		if err != nil {
+			return err
+		}
+
+		var now string
+		if err := tx.NewRaw(refundsMarkSQL, payment).Scan(ctx, &now); err != nil {
+			return fmt.Errorf("read the refunds of a payment: %w", err)
+		}
+
+		if out.Changed = now != mark; out.Changed || t.TakenAt() == nil {
+			return nil
+		}
+
+		if models.SameCurrency(said.Currency, t.TakenCurrency()) {
+			if err := compareUnderLock(ctx, tx, &t, said, &out); err != nil {
+				return err
+			}
+		}
+
+		return noteCompared(ctx, tx, payment, due)
+	})
+
+	return out, err
+}
+
+func compareUnderLock(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, said GatewaySums, out *Compared) error {
+	var sums struct {
+		Done  models.Money  `bun:"done"`
+		Sent  models.Money  `bun:"sent"`
+		Shown bool          `bun:"shown"`
+		Known *models.Money `bun:"known"`
+		N     int           `bun:"n"`
+	}
+
+	if err := tx.NewRaw(outsideSumsSQL, t.ID, said.Lag.Microseconds()).Scan(ctx, &sums); err != nil {
+		return fmt.Errorf("sum up the refunds of a payment: %w", err)
+	}
+
+	var known models.Money
+	if sums.Known != nil {
+		known = *sums.Known
+	}
+
+	out.Outside = models.RefundedOutside(said.Refunded, sums.Done, sums.Sent, known, sums.Shown)
+
+	if !out.Outside.Equal(known) {
+		row := outsideRefund{
+			PaymentID: t.ID, N: sums.N + 1, Before: known, Total: out.Outside, GatewayRefunded: said.Refunded,
+		}
+		if err := noteOutside(ctx, tx, t, row); err != nil {
+			return err
+		}
+	}
+
+	if err := HoldOutside(ctx, tx, t, out.Outside); err != nil {
+		return err
+	}
+
+	out.Over = out.Outside.Sub(t.OutsideRefundedAmount)
+
+	return nil
+}
+
+// outsideRefund is a row of outside_refunds.
+type outsideRefund struct {
+	bun.BaseModel `bun:"table:outside_refunds"`
+
+	PaymentID       uuid.UUID    `bun:"payment_transaction_id,pk"`
+	N               int          `bun:"n,pk"`
+	Before          models.Money `bun:"total_before"`
+	Total           models.Money `bun:"total"`
+	GatewayRefunded models.Money `bun:"gateway_refunded"`
+}
+
+// noteOutside keeps a sum that is news, books it, and opens its incident.
+func noteOutside(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, row outsideRefund) error {
+	if _, err := tx.NewInsert().Model(&row).Exec(ctx); err != nil {
+		return fmt.Errorf("note what a gateway gave back: %w", err)
+	}
+
+	transfer := models.OutsideRefundTransfer(t, row.N, row.Before, row.Total)
+	if err := ledger.PostTransfers(ctx, tx, []models.LedgerTransfer{transfer}); err != nil {
+		return err
+	}
+
+	return incidents.Open(ctx, tx, models.Incident{
+		ID:                   models.IncidentID(models.IncidentOutsideRefund, t.ID.String()),
+		Kind:                 models.IncidentOutsideRefund,
+		PaymentTransactionID: &t.ID,
+		BookingID:            t.BookingID,
+		AdCampaignID:         t.AdCampaignID,
+		Message:              outsideMessage(t, &row),
+		WorkflowID:           incidents.WorkflowOr(ctx, models.PaymentWorkflowID(t.ID)),
+	}, map[string]any{
+		"webhook_id": fmt.Sprintf("outside-refund:%d", row.N), "amount": row.Total, "amount_before": row.Before,
+		"currency": t.TakenCurrency(), "gateway_refunded_amount": row.GatewayRefunded,
+	})
+}
+
+// outsideMessage says in the incident what went back, what is left, and what to do about it.
+func outsideMessage(t *models.PaymentTransaction, row *outsideRefund) string {
+	taken, currency := t.Taken()
+	ours := t.RefundedAmount.Add(t.RefundReservedAmount)
+
+	if !row.Total.IsPositive() {
+		return fmt.Sprintf("The gateway has %s %s again that it had given back without an order of this service. Nothing is missing any "+
+			"more, and the amount can be refunded again.", row.Before, currency)
+	}
+
+	message := fmt.Sprintf("The gateway gave back %s %s of this payment without an order of this service: it took %s, and %s was refunded "+
+		"or promised here. ", row.Total, currency, taken, ours)
+
+	if over := row.Total.Add(ours).Sub(taken); over.IsPositive() {
+		return message + fmt.Sprintf("Possible double refund: together that is %s more than was taken. Nothing more is sent. Find out in the "+
+			"company's dashboard who gave it back, and ask the customer for what is too much.", over)
+	}
+
+	return message + fmt.Sprintf("%s %s can still be refunded; no refund was booked, and the booking and the company's line are as they "+
+		"were. Find out in the company's dashboard who gave it back and why, then resolve this incident.",
+		taken.Sub(ours).Sub(row.Total), currency)
+}
+
+// HoldOutside writes how much of what a gateway gave back without an order counts against what is left of the payment t, which is
+// locked: all of it that fits beside what we have given back and promised. It is called again whenever these become less.
+func HoldOutside(ctx context.Context, tx bun.IDB, t *models.PaymentTransaction, total models.Money) error {
+	taken, _ := t.Taken()
+	held := total
+
+	if room := taken.Sub(t.RefundedAmount).Sub(t.RefundReservedAmount); held.Cmp(room) > 0 {
+		held = room
+	}
+
+	if held.Equal(t.OutsideRefundedAmount) {
+		return nil
+	}
+
+	t.OutsideRefundedAmount = held
+
+	_, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("outside_refunded_amount = ?", held).
+		Set("updated_at = now()").Where("id = ?", t.ID).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("hold what a gateway gave back: %w", err)
+	}
+
+	return nil
+}
+
+// OutsideTotal is what a gateway has given back of a payment without an order, by its last word.
+func OutsideTotal(ctx context.Context, db bun.IDB, payment uuid.UUID) (total models.Money, err error) {
+	err = db.NewSelect().Model((*outsideRefund)(nil)).Column("total").Where("payment_transaction_id = ?", payment).
+		OrderExpr("n DESC").Limit(1).Scan(ctx, &total)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return total, fmt.Errorf("read what a gateway gave back: %w", err)
+	}
+
+	return total, nil
+}
+
+// noteCompared closes the question that was due, unless it has been asked anew since.
+func noteCompared(ctx context.Context, tx bun.IDB, payment uuid.UUID, due *time.Time) error {
+	_, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("compared_at = now()").
+		Set("recheck_at = CASE WHEN recheck_at IS DISTINCT FROM ?::timestamptz THEN recheck_at END", due).
+		Where("id = ?", payment).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("note a comparison with the gateway: %w", err)
+	}
+
+	return nil
+}
+
+// CompleteRecheck closes a question to which the gateway has nothing to say.
+func (s *Store) CompleteRecheck(ctx context.Context, payment uuid.UUID, due *time.Time) error {
+	return noteCompared(ctx, s.db, payment, due)
+}
+
+// RecheckPayment has the gateway asked at once what it has taken of the payment and given back. It reports false for one of which it has
+// taken nothing.
+func (s *Store) RecheckPayment(ctx context.Context, payment uuid.UUID, now time.Time) (bool, error) {
+	return recheck(ctx, s.db, payment, now)
+}
+
+func recheck(ctx context.Context, db bun.IDB, payment uuid.UUID, now time.Time) (bool, error) {
+	res, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("recheck_at = ?", now).
+		Where("id = ?", payment).Where("kind = ?", models.KindPayment).Where("reference IS NOT NULL").
+		Where("num_nonnulls(captured_at, suspense_at) = 1").Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("note that a payment is to be compared: %w", err)
+	}
+
+	n, err := res.RowsAffected()
+
+	return n == 1, err
+}
+
+// ClaimRechecks takes payments of the channel that are to be compared with the gateway now. They come up again after lease, unless
+// CompareRefunded has answered. Concurrent callers never get the same row (SKIP LOCKED).
+func (s *Store) ClaimRechecks(
+	ctx context.Context, c models.Channel, lease time.Duration, limit int, now time.Time,
+) (rows []models.PaymentTransaction, err error) {
+	var ids []uuid.UUID
+
+	err = s.db.NewRaw(`UPDATE payment_transactions SET recheck_at = ?0
+			WHERE id IN (SELECT id FROM payment_transactions WHERE channel = ?1 AND recheck_at <= ?2
+				ORDER BY recheck_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
+			RETURNING id`, now.Add(lease), c, now, limit).Scan(ctx, &ids)
+	if err != nil {
+		return nil, fmt.Errorf("claim payments to compare: %w", err)
+	}
+
+	if len(ids) == 0 {
+		return nil, nil
+	}
+
+	if err := s.db.NewSelect().Model(&rows).Where("id IN (?)", bun.List(ids)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("read payments to compare: %w", err)
+	}
+
+	return rows, nil
+}

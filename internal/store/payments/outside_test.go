@@ -1,0 +1,143 @@
+package payments_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/payments"
+	"rihla/models"
+)
+
+// said has the gateway say that it has given so much back of the payment.
+func (b *books) said(t *testing.T, payment uuid.UUID, refunded string) payments.Compared {
+	t.Helper()
+
+	mark, err := b.Store.Payments.BeginComparison(t.Context(), payment)
+	require.NoError(t, err)
+
+	out, err := b.Store.Payments.CompareRefunded(t.Context(), payment, mark, nil, payments.GatewaySums{
+		Refunded: models.MustMoney(refunded), Currency: "sar",
+	})
+	require.NoError(t, err)
+
+	return out
+}
+
+func (b *books) held(t *testing.T, payment uuid.UUID) string {
+	t.Helper()
+
+	return b.Transaction(t, payment).OutsideRefundedAmount.String()
+}
+
+// TestRefundedOutside: what a gateway gave back without an order is booked once, counts against what is left, and is named in an incident;
+// the books add up after each word of it.
+func TestRefundedOutside(t *testing.T) {
+	t.Parallel()
+
+	b := setupBooks(t)
+	paid := b.Paid(t, 1).ID
+
+	for _, step := range []struct{ says, outside string }{
+		{"0.00", "0.00"},
+		{"20.00", "20.00"},
+		{"20.00", "20.00"}, // again
+		{"35.00", "35.00"},
+		{"35.00", "35.00"},
+		{"5.00", "5.00"}, // most of it failed
+		{"5.00", "5.00"},
+	} {
+		require.Equal(t, step.outside, b.said(t, paid, step.says).Outside.String())
+		require.Equal(t, step.outside, b.held(t, paid))
+		b.RequireIdentities(t)
+	}
+
+	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM outside_refunds"))
+	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind LIKE 'OUTSIDE_REFUND%'"))
+	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM incidents WHERE kind = 'OUTSIDE_REFUND' AND status = 'OPEN'
+		AND jsonb_array_length(details -> 'events') = 3`))
+	now := b.Transaction(t, paid)
+	require.Equal(t, "110.00", now.Remaining().String())
+}
+
+// TestRefundedOutsideAtOnce: the same word, heard by many at once, is booked once.
+func TestRefundedOutsideAtOnce(t *testing.T) {
+	t.Parallel()
+
+	b := setupBooks(t)
+	paid := b.Paid(t, 1).ID
+
+	mark, err := b.Store.Payments.BeginComparison(t.Context(), paid)
+	require.NoError(t, err)
+
+	var all sync.WaitGroup
+
+	errs := make([]error, 8)
+	for i := range errs {
+		all.Go(func() {
+			_, errs[i] = b.Store.Payments.CompareRefunded(t.Context(), paid, mark, nil, payments.GatewaySums{
+				Refunded: models.MustMoney("20.00"), Currency: models.Currency,
+			})
+		})
+	}
+
+	all.Wait()
+
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM outside_refunds"))
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'OUTSIDE_REFUND'"))
+}
+
+// TestRefundedOutsideWhileOursGoesOn: an answer from before a refund of ours changed proves nothing.
+func TestRefundedOutsideWhileOursGoesOn(t *testing.T) {
+	t.Parallel()
+
+	b := setupBooks(t)
+	paid := b.Paid(t, 1).ID
+
+	mark, err := b.Store.Payments.BeginComparison(t.Context(), paid)
+	require.NoError(t, err)
+
+	amount := models.MustMoney("60.00")
+	r, err := b.Store.Refunds.OrderRefund(t.Context(), models.RefundRequest{
+		ID: uuid.New(), TransactionID: paid, Type: models.RefundPartial, Amount: &amount,
+	}, time.Now())
+	require.NoError(t, err)
+
+	out, err := b.Store.Payments.CompareRefunded(t.Context(), paid, mark, nil, payments.GatewaySums{
+		Refunded: models.MustMoney("60.00"), Currency: models.Currency,
+	})
+	require.NoError(t, err)
+	require.True(t, out.Changed)
+	require.Equal(t, "0.00", b.held(t, paid))
+
+	// It was never sent, so that all of this is of the dashboard: of 115.00 it leaves no room for the refund.
+	out = b.said(t, paid, "80.00")
+	require.Equal(t, "80.00", out.Outside.String())
+	require.Equal(t, "25.00", out.Over.String())
+	require.Equal(t, "55.00", b.held(t, paid))
+	b.RequireIdentities(t)
+
+	unsent, err := b.Store.Refunds.GiveUpUnsent(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.True(t, unsent)
+
+	settled, err := b.Store.Refunds.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: models.RefundFailed}, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.RefundFailed, settled.Status)
+	require.Equal(t, "80.00", b.held(t, paid), "the room that the refund leaves is filled")
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM refunds WHERE failure_code = 'REFUNDED_OUTSIDE'"))
+
+	// All that is left goes back, and the booking is cancelled with it.
+	full, err := b.Store.Refunds.OrderRefund(t.Context(), models.RefundRequest{
+		ID: uuid.New(), TransactionID: paid, Type: models.RefundFull,
+	}, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, "35.00", full.Amount.String())
+}
