@@ -41,7 +41,7 @@ var properties = map[string]Input{
 	"address": InputLines, "description": InputLines, "note": InputLines, "reason": InputLines,
 	"phone": InputPhone, "document_number": InputDocument, "plate_number": InputReference, "license_number": InputReference,
 	"payout_reference": InputReference, "code": InputCode,
-	"token": InputExact, "mfa_token": InputExact, "refresh_token": InputExact,
+	"token": InputExact, "mfa_token": InputExact, "refresh_token": InputExact, "return_to": InputMachine,
 }
 
 // parameters are the texts of query parameters and headers by their names, in the same way.
