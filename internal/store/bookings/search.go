@@ -197,9 +197,12 @@ func (w searchWords) subjects(conn *bun.DB, column string) *bun.SelectQuery {
 	return q
 }
 
-// Bookings selects the ids of the bookings that are found by their words.
-func (w searchWords) Bookings(conn *bun.DB) *bun.SelectQuery {
-	return w.inTexts(conn.NewSelect().TableExpr("booking_texts AS bt").ColumnExpr("bt.booking_id"))
+// Transactions selects the ids of the payments that are found, and of the transactions of their refunds.
+func (w searchWords) Transactions(db *bun.DB) *bun.SelectQuery {
+	found := w.inTexts(db.NewSelect().TableExpr("booking_texts AS bt").ColumnExpr("bt.booking_id"))
+
+	return db.NewSelect().TableExpr("payment_transactions AS p").ColumnExpr("p.id").Where("p.booking_id IN (?)", found).
+		Union(w.OtherTransactions(db))
 }
 
 // OtherTransactions selects the ids of the payments that are found by something else than the words of their bookings, and of the

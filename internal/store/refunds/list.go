@@ -72,8 +72,7 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 
 		paidOut := s.db.NewSelect().TableExpr("refund_payouts AS rp").ColumnExpr("rp.refund_id").Where("rp.payout_reference IS NOT NULL").
 			Where("search_fold(rp.payout_reference) LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(strings.TrimSpace(f.Search)))
-		q = q.Where("(rf.booking_id IN (?) OR rf.payment_transaction_id IN (?) OR rf.id IN (?))",
-			found.Bookings(s.db.DB), found.OtherTransactions(s.db.DB), paidOut)
+		q = q.Where("(rf.payment_transaction_id IN (?) OR rf.id IN (?))", found.Transactions(s.db.DB), paidOut)
 	}
 
 	if f.NeedsPayout != nil {
