@@ -157,6 +157,87 @@ func (e Period) Valid() bool {
 	}
 }
 
+// Defines values for TimelineEvent.
+const (
+	DISPUTECLOSED         TimelineEvent = "DISPUTE_CLOSED"
+	DISPUTEOPENED         TimelineEvent = "DISPUTE_OPENED"
+	GATEWAYANSWERED       TimelineEvent = "GATEWAY_ANSWERED"
+	INCIDENTOPENED        TimelineEvent = "INCIDENT_OPENED"
+	INCIDENTRESOLVED      TimelineEvent = "INCIDENT_RESOLVED"
+	MESSAGEGIVENUP        TimelineEvent = "MESSAGE_GIVEN_UP"
+	MESSAGEQUEUED         TimelineEvent = "MESSAGE_QUEUED"
+	MESSAGESENT           TimelineEvent = "MESSAGE_SENT"
+	MESSAGEWAITING        TimelineEvent = "MESSAGE_WAITING"
+	RECORDPAIDOUT         TimelineEvent = "RECORD_PAID_OUT"
+	RECORDPAYOUTREVERTED  TimelineEvent = "RECORD_PAYOUT_REVERTED"
+	RECORDSPLIT           TimelineEvent = "RECORD_SPLIT"
+	RECORDWRITTEN         TimelineEvent = "RECORD_WRITTEN"
+	REFUNDAPPROVALDECIDED TimelineEvent = "REFUND_APPROVAL_DECIDED"
+	REFUNDFAILED          TimelineEvent = "REFUND_FAILED"
+	REFUNDPAYOUTDECIDED   TimelineEvent = "REFUND_PAYOUT_DECIDED"
+	REFUNDREQUESTED       TimelineEvent = "REFUND_REQUESTED"
+	REFUNDRETURNED        TimelineEvent = "REFUND_RETURNED"
+	REFUNDSUCCEEDED       TimelineEvent = "REFUND_SUCCEEDED"
+	STATUSCHANGED         TimelineEvent = "STATUS_CHANGED"
+	SUSPENSEBOOKED        TimelineEvent = "SUSPENSE_BOOKED"
+	TRANSACTIONOPENED     TimelineEvent = "TRANSACTION_OPENED"
+	WEBHOOKRECEIVED       TimelineEvent = "WEBHOOK_RECEIVED"
+)
+
+// Valid indicates whether the value is a known member of the TimelineEvent enum.
+func (e TimelineEvent) Valid() bool {
+	switch e {
+	case DISPUTECLOSED:
+		return true
+	case DISPUTEOPENED:
+		return true
+	case GATEWAYANSWERED:
+		return true
+	case INCIDENTOPENED:
+		return true
+	case INCIDENTRESOLVED:
+		return true
+	case MESSAGEGIVENUP:
+		return true
+	case MESSAGEQUEUED:
+		return true
+	case MESSAGESENT:
+		return true
+	case MESSAGEWAITING:
+		return true
+	case RECORDPAIDOUT:
+		return true
+	case RECORDPAYOUTREVERTED:
+		return true
+	case RECORDSPLIT:
+		return true
+	case RECORDWRITTEN:
+		return true
+	case REFUNDAPPROVALDECIDED:
+		return true
+	case REFUNDFAILED:
+		return true
+	case REFUNDPAYOUTDECIDED:
+		return true
+	case REFUNDREQUESTED:
+		return true
+	case REFUNDRETURNED:
+		return true
+	case REFUNDSUCCEEDED:
+		return true
+	case STATUSCHANGED:
+		return true
+	case SUSPENSEBOOKED:
+		return true
+	case TRANSACTIONOPENED:
+		return true
+	case WEBHOOKRECEIVED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TimelineKind.
 const (
 	INCIDENT     TimelineKind = "INCIDENT"
@@ -2274,7 +2355,7 @@ type PaymentTransactionDetail struct {
 type PaymentTransactionDetailAnswer struct {
 	// Data A payment transaction with its history.
 	//
-	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","timeline":[{"at":"2026-11-21T09:30:00Z","details":{"to_status":"PENDING"},"event":"TRANSACTION_OPENED","facts":{"to_status":"PENDING"},"kind":"STATE_CHANGE","message":"The transaction was opened as PENDING"}],"updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15,"workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data PaymentTransactionDetail `json:"data"`
 }
 
@@ -2566,7 +2647,7 @@ type RefreshRequest struct {
 
 // Refund Money back to the customer.
 //
-// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"gateway_refund_id":"re_3PqXw2","id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 type Refund struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -2621,8 +2702,11 @@ type Refund struct {
 	FailureCodeLabelAr *string `json:"failure_code_label_ar,omitempty"`
 
 	// FailureCodeLabelEn Absent where there is none.
-	FailureCodeLabelEn *string            `json:"failure_code_label_en,omitempty"`
-	ID                 openapi_types.UUID `json:"id"`
+	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
+	// GatewayRefundID What the gateway calls the refund: its support and the customer's bank find it by that. Null until the gateway has it.
+	GatewayRefundID *string            `json:"gateway_refund_id,omitempty"`
+	ID              openapi_types.UUID `json:"id"`
 
 	// InsteadOf The refund through the gateway that FAILED and that this one pays out of the bank.
 	InsteadOf *openapi_types.UUID `json:"instead_of,omitempty"`
@@ -2699,7 +2783,7 @@ type Refund struct {
 type RefundAnswer struct {
 	// Data Money back to the customer.
 	//
-	// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+	// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"gateway_refund_id":"re_3PqXw2","id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 	Data Refund `json:"data"`
 }
 
@@ -3202,20 +3286,99 @@ type TakenCurrency = string
 
 // TimelineEntry One line of a transaction's history.
 //
-// Example: {"at":"2026-11-21T09:30:00Z","details":{"status":"PENDING"},"kind":"STATE_CHANGE","message":"Attempt opened"}
+// Example: {"at":"2026-11-21T09:30:00Z","details":{"to_status":"PENDING"},"event":"TRANSACTION_OPENED","facts":{"to_status":"PENDING"},"kind":"STATE_CHANGE","message":"The transaction was opened as PENDING"}
 type TimelineEntry struct {
 	At time.Time `json:"at"`
 
-	// Details The facts behind the sentence.
+	// Details More behind the sentence, as a webhook's body; what it holds may change.
 	Details map[string]interface{} `json:"details"`
+
+	// Event What happened, of a transaction's history. New events may be added. RECORD_SPLIT: a refund took part of a record, and the rest goes on in this one.
+	// REFUND_RETURNED: the gateway has the money again. MESSAGE_WAITING and MESSAGE_GIVEN_UP have a `reason`. GATEWAY_ANSWERED: the service asked.
+	Event TimelineEvent `json:"event"`
+
+	// Facts What a line of a history is about. What its event does not have is left out.
+	//
+	// Example: {"to_status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	Facts TimelineFacts `json:"facts"`
 
 	// Kind What a line of a transaction's history is about.
 	Kind        TimelineKind `json:"kind"`
 	KindLabelAr *string      `json:"kind_label_ar,omitempty"`
 	KindLabelEn *string      `json:"kind_label_en,omitempty"`
 
-	// Message One English sentence.
+	// Message One English sentence, for people. Programs go by `event` and `facts`.
 	Message string `json:"message"`
+}
+
+// TimelineEvent What happened, of a transaction's history. New events may be added. RECORD_SPLIT: a refund took part of a record, and the rest goes on in this one.
+// REFUND_RETURNED: the gateway has the money again. MESSAGE_WAITING and MESSAGE_GIVEN_UP have a `reason`. GATEWAY_ANSWERED: the service asked.
+type TimelineEvent string
+
+// TimelineFacts What a line of a history is about. What its event does not have is left out.
+//
+// Example: {"to_status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+type TimelineFacts struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount *Money `json:"amount,omitempty"`
+
+	// Attempts How often the message was tried.
+	Attempts *int `json:"attempts,omitempty"`
+
+	// Channel Of a message to the customer EMAIL or SMS; of a gateway's message and of a refund its way.
+	Channel       *string `json:"channel,omitempty"`
+	CreditAccount *string `json:"credit_account,omitempty"`
+
+	// Currency That of the amount.
+	Currency     *string             `json:"currency,omitempty"`
+	DebitAccount *string             `json:"debit_account,omitempty"`
+	DecidedBy    *openapi_types.UUID `json:"decided_by,omitempty"`
+
+	// Decision What people decided about the refund.
+	Decision *string `json:"decision,omitempty"`
+
+	// Deliveries How often the gateway has said the same; `details.repeats` has the others.
+	Deliveries *int `json:"deliveries,omitempty"`
+
+	// DisputeKind INQUIRY: the bank asks. CHARGEBACK: it has taken the money back.
+	DisputeKind *string `json:"dispute_kind,omitempty"`
+
+	// EventType What the gateway reported.
+	EventType   *string `json:"event_type,omitempty"`
+	FailureCode *string `json:"failure_code,omitempty"`
+	FromStatus  *string `json:"from_status,omitempty"`
+
+	// GatewayRefundID What the gateway calls the refund.
+	GatewayRefundID  *string             `json:"gateway_refund_id,omitempty"`
+	IncidentID       *openapi_types.UUID `json:"incident_id,omitempty"`
+	IncidentKind     *string             `json:"incident_kind,omitempty"`
+	NotificationID   *openapi_types.UUID `json:"notification_id,omitempty"`
+	NotificationKind *string             `json:"notification_kind,omitempty"`
+
+	// Outcome What became of the gateway's message; left out while it is not processed.
+	Outcome *string `json:"outcome,omitempty"`
+
+	// Reason Why a message waits or was given up: RECIPIENT_LIMIT, COUNTRY_NOT_SERVED, REPLACED or DELIVERY_FAILED. Of a dispute the bank's reason.
+	Reason *string `json:"reason,omitempty"`
+
+	// RecordID The financial record; of a refund the one that it closed.
+	RecordID   *openapi_types.UUID `json:"record_id,omitempty"`
+	RecordKind *string             `json:"record_kind,omitempty"`
+	RefundID   *openapi_types.UUID `json:"refund_id,omitempty"`
+	RefundType *string             `json:"refund_type,omitempty"`
+	SplitFrom  *openapi_types.UUID `json:"split_from,omitempty"`
+
+	// ToStatus The state of the transaction, or of the refund.
+	ToStatus      *string             `json:"to_status,omitempty"`
+	TransactionID *openapi_types.UUID `json:"transaction_id,omitempty"`
+
+	// TransactionNumber That of the record.
+	TransactionNumber *string `json:"transaction_number,omitempty"`
+
+	// Until When a message that waits is tried next; of a dispute, until when it has to be answered.
+	Until *time.Time `json:"until,omitempty"`
 }
 
 // TimelineKind What a line of a transaction's history is about.
