@@ -102,18 +102,11 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 
 	g, err := p.gateway(t.Channel.Account())
 	if err != nil {
-		gone, noted := p.Store.Refunds.AccountGone(ctx, id, t.Channel.Account())
-		if noted != nil || !gone {
-			return models.RefundResult{}, errors.Join(err, noted)
-		}
-
-		return accountGone, nil
+		return p.withoutAccount(ctx, id, t.Channel.Account(), err)
 	}
 
-	if r.AccountGoneAt != nil && r.RefusedAt == nil {
-		if err := p.Store.Refunds.AccountBack(ctx, id); err != nil {
-			return models.RefundResult{}, err
-		}
+	if err := p.noteAccountBack(ctx, &r); err != nil {
+		return models.RefundResult{}, err
 	}
 
 	if ok, err := p.fits(ctx, &r, &t, g); err != nil || !ok {
@@ -141,6 +134,28 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	default:
 		return p.refundResult(ctx, &r, &t, sent)
 	}
+}
+
+// withoutAccount notes that the account of a refund has no driver, and gives the refund's result: it fails once the account counts as gone,
+// and missing is the error until then.
+func (p *Payments) withoutAccount(
+	ctx context.Context, id uuid.UUID, account models.MerchantAccount, missing error,
+) (models.RefundResult, error) {
+	gone, noted := p.Store.Refunds.AccountGone(ctx, id, account)
+	if noted != nil || !gone {
+		return models.RefundResult{}, errors.Join(missing, noted)
+	}
+
+	return accountGone, nil
+}
+
+// noteAccountBack takes back that the account of a refund was missing, unless the refund is refused.
+func (p *Payments) noteAccountBack(ctx context.Context, r *models.Refund) error {
+	if r.AccountGoneAt == nil || r.RefusedAt != nil {
+		return nil
+	}
+
+	return p.Store.Refunds.AccountBack(ctx, r.ID)
 }
 
 // accountGone is the result of a refund whose account is not configured any more.

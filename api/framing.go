@@ -17,7 +17,7 @@ func ambiguous(h *fasthttp.RequestHeader) bool {
 		return true
 	}
 
-	length, coding, host := false, false, false
+	var seen endings
 
 	for line := range bytes.Lines(h.RawHeaders()) {
 		line, ok := bytes.CutSuffix(line, []byte("\r\n"))
@@ -30,37 +30,41 @@ func ambiguous(h *fasthttp.RequestHeader) bool {
 		}
 
 		name, value, ok := bytes.Cut(line, []byte(":"))
-		if !ok || !isToken(name) {
+		if !ok || !isToken(name) || !seen.add(name, bytes.Trim(value, " \t")) {
 			return true
-		}
-
-		value = bytes.Trim(value, " \t")
-
-		switch {
-		case bytes.EqualFold(name, []byte("Content-Length")):
-			length = true
-		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-			coding = true
-
-			if !bytes.EqualFold(value, []byte("chunked")) {
-				return true
-			}
-		case bytes.EqualFold(name, []byte("Host")):
-			host = len(value) > 0
-
-			if bytes.ContainsAny(value, "@ \t,") {
-				return true
-			}
 		}
 	}
 
-	return length && coding || !host && !isBareProbe(h, length || coding)
+	return seen.length && seen.coding || !seen.host && !isBareProbe(h, seen.length || seen.coding)
+}
+
+// endings are the headers that have been seen of those that say where a request ends and which host it is for.
+type endings struct {
+	length, coding, host bool
+}
+
+// add notes a header if it is one of them, and reports whether all readers take its value for the same.
+func (e *endings) add(name, value []byte) bool {
+	switch {
+	case bytes.EqualFold(name, []byte("Content-Length")):
+		e.length = true
+	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+		e.coding = true
+
+		return bytes.EqualFold(value, []byte("chunked"))
+	case bytes.EqualFold(name, []byte("Host")):
+		e.host = len(value) > 0
+
+		return !bytes.ContainsAny(value, "@ \t,")
+	}
+
+	return true
 }
 
 // isBareProbe reports whether a request is the plain health check of a load balancer: HTTP/1.0, which has no Host header, and no
 // body. HAProxy asks so unless it is configured otherwise. The answer does not depend on the host, and the connection ends with it.
 func isBareProbe(h *fasthttp.RequestHeader, body bool) bool {
-	if body || !bytes.Equal(h.Protocol(), []byte("HTTP/1.0")) || !(h.IsGet() || h.IsHead()) {
+	if body || !bytes.Equal(h.Protocol(), []byte("HTTP/1.0")) || !h.IsGet() && !h.IsHead() {
 		return false
 	}
 

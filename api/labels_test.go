@@ -15,6 +15,7 @@ var withoutLabels = map[string]string{
 	"currency": "an ISO 4217 code, which people read as it is", "locale": "a language tag, which a client sets",
 	"content_type": "of a file, for programs", "token_type": "of RFC 6750, for programs", "mfa_required": "says which answer it is",
 	"Error.code": "ui_message says it in words", "Health.status": "for probes", "FinancialReport.period": "repeats the parameter of the request",
+	"TimelineEntry.event": "for programs; message says it in words",
 }
 
 // TestEveryEnumHasLabels walks all answers of the document (rules: api.labels).

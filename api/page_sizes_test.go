@@ -50,16 +50,20 @@ func TestPageSizes(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Parameters []struct {
-				Name   string
+				Name   string `json:"name"`
 				Ref    string `json:"$ref"`
-				Schema struct{ Maximum int }
-			}
-		}
+				Schema struct {
+					Maximum int `json:"maximum"`
+				} `json:"schema"`
+			} `json:"parameters"`
+		} `json:"paths"`
 		Components struct {
 			Schemas map[string]struct {
-				Properties map[string]struct{ MaxItems int }
-			}
-		}
+				Properties map[string]struct {
+					MaxItems int `json:"maxItems"`
+				} `json:"properties"`
+			} `json:"schemas"`
+		} `json:"components"`
 	}
 
 	served := b.call(t, http.MethodGet, "/openapi.json", "", "")

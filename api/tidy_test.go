@@ -84,7 +84,7 @@ func TestWordsAsPeopleWriteThem(t *testing.T) {
 	query := url.Values{"page": {"٢"}, "search": {"\u200eعمرة\u202c "}, "date_from": {"٢٠٢٦\u2011١٢\u2011٠١"}, "origin": {"مكة\u200f"}}
 	a = b.call(t, http.MethodGet, "/api/v1/trips?"+query.Encode(), "", "")
 	require.Equal(t, http.StatusOK, a.status, a.body)
-	require.Equal(t, 2, int(*b.ops.trips.Page))
+	require.Equal(t, 2, *b.ops.trips.Page)
 	require.Equal(t, "عمرة", string(*b.ops.trips.Search))
 	require.Equal(t, "مكة", *b.ops.trips.Origin)
 	require.Equal(t, "2026-12-01", b.ops.trips.DateFrom.String())

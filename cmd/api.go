@@ -154,17 +154,7 @@ type apiParts struct {
 }
 
 func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) (api.Deps, *operations.Operations, error) {
-	keys, err := auth.LoadKeyring(cfg.Tokens.SigningKeys.Reveal())
-	if err != nil {
-		return api.Deps{}, nil, err
-	}
-
-	verifier, err := auth.NewVerifier(ctx, keys, cfg.Tokens, slog.Default())
-	if err != nil {
-		return api.Deps{}, nil, err
-	}
-
-	passwords, err := auth.NewPasswords(hashesAtOnce)
+	who, err := openAuth(ctx, cfg, p.store)
 	if err != nil {
 		return api.Deps{}, nil, err
 	}
@@ -174,24 +164,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		return api.Deps{}, nil, err
 	}
 
-	unknown, err := keys.Derive("rihla addresses without an account")
-	if err != nil {
-		return api.Deps{}, nil, err
-	}
-
-	p.store.Accounts.KeyUnknown(unknown)
-
-	sealer, err := auth.NewSealer(cfg.Identity.TOTPKeys.Reveal(), keys)
-	if err != nil {
-		return api.Deps{}, nil, err
-	}
-
-	signOn, err := auth.NewSignOn(ctx, cfg.Identity.OIDC, cfg.App.PublicURL, slog.Default())
-	if err != nil {
-		return api.Deps{}, nil, err
-	}
-
-	limiter, err := openLimiter(ctx, cfg, keys, p.metrics, open)
+	limiter, err := openLimiter(ctx, cfg, who.keys, p.metrics, open)
 	if err != nil {
 		return api.Deps{}, nil, err
 	}
@@ -203,8 +176,8 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 
 	limits := ratelimit.New(limiter, cfg.Limits, middleware.LimiterFailed(slog.Default()))
 	handlers := operations.New(operations.Deps{
-		Store: p.store, Workflows: p.workflows, Passwords: passwords, Issuer: auth.NewIssuer(keys, cfg.Tokens),
-		Sealer: sealer, SignOn: signOn, StepUpAbove: cfg.Identity.StepUpAbove,
+		Store: p.store, Workflows: p.workflows, Passwords: who.passwords, Issuer: auth.NewIssuer(who.keys, cfg.Tokens),
+		Sealer: who.sealer, SignOn: who.signOn, StepUpAbove: cfg.Identity.StepUpAbove,
 		Logins: limits, Verifiers: channels, Pages: pages(cfg), Methods: offered(cfg), Hold: policies(cfg).Hold,
 		AtOnce: cfg.AtOnce, Intake: intake.New(slog.Default(), p.store.Payments.StoreOpenEvents, p.store.Payments.StoreEvent),
 		Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
@@ -226,17 +199,62 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 
 	return api.Deps{
 		Deps: middleware.Deps{
-			Auth: auth.NewGate(verifier, accountStatus(p.store), cfg.StrictRoles()...), MayWrite: handlers.MayWrite,
+			Auth: auth.NewGate(who.verifier, accountStatus(p.store), cfg.StrictRoles()...), MayWrite: handlers.MayWrite,
 			SteppedUp: handlers.SteppedUp, Webhooks: handlers.Webhooks(), Limits: limits,
 			Admission:   admission.New(cfg.Admission, p.metrics),
 			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
 			PublicURL: cfg.App.PublicURL, PayURL: cfg.App.PayURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		},
-		Operations: handlers, JWKS: keys.JWKS(), Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
+		Operations: handlers, JWKS: who.keys.JWKS(), Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
 		ApplePayDomain: domain,
 		Checks:         map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
 		Accounts:       accountStates(cfg, p.store), PageSizes: cfg.PageSizes.ByModule(),
 	}, handlers, nil
+}
+
+// apiAuth is what the API knows callers by.
+type apiAuth struct {
+	keys      *auth.Keyring
+	verifier  *auth.Verifier
+	passwords *auth.Passwords
+	sealer    *auth.Sealer
+	signOn    *auth.SignOn
+}
+
+func openAuth(ctx context.Context, cfg config.Config, s *store.Store) (apiAuth, error) {
+	keys, err := auth.LoadKeyring(cfg.Tokens.SigningKeys.Reveal())
+	if err != nil {
+		return apiAuth{}, err
+	}
+
+	verifier, err := auth.NewVerifier(ctx, keys, cfg.Tokens, slog.Default())
+	if err != nil {
+		return apiAuth{}, err
+	}
+
+	passwords, err := auth.NewPasswords(hashesAtOnce)
+	if err != nil {
+		return apiAuth{}, err
+	}
+
+	unknown, err := keys.Derive("rihla addresses without an account")
+	if err != nil {
+		return apiAuth{}, err
+	}
+
+	s.Accounts.KeyUnknown(unknown)
+
+	sealer, err := auth.NewSealer(cfg.Identity.TOTPKeys.Reveal(), keys)
+	if err != nil {
+		return apiAuth{}, err
+	}
+
+	signOn, err := auth.NewSignOn(ctx, cfg.Identity.OIDC, cfg.App.PublicURL, slog.Default())
+	if err != nil {
+		return apiAuth{}, err
+	}
+
+	return apiAuth{keys: keys, verifier: verifier, passwords: passwords, sealer: sealer, signOn: signOn}, nil
 }
 
 // maxApplePayDomain is far above the size of Apple's file, which has 9 KB.
@@ -248,13 +266,14 @@ func applePayDomain(name string) ([]byte, error) {
 		return nil, nil
 	}
 
-	file, err := os.ReadFile(name)
+	file, err := os.ReadFile(name) //nolint:gosec // operator's own file
 	if err != nil {
 		return nil, config.Problem("APPLE_PAY_DOMAIN_FILE cannot be read: %v", err)
 	}
 
 	if len(file) == 0 || len(file) > maxApplePayDomain {
-		return nil, config.Problem("APPLE_PAY_DOMAIN_FILE must have 1 byte to %d: it is the file that Apple offers for the domain", maxApplePayDomain)
+		return nil, config.Problem("APPLE_PAY_DOMAIN_FILE must have 1 byte to %d: it is the file that Apple offers for the domain",
+			maxApplePayDomain)
 	}
 
 	return file, nil

@@ -218,7 +218,7 @@ func askedFor(t *testing.T, asked url.Values, name string, usual int) int {
 		return usual
 	}
 
-	n, err := strconv.Atoi(asked.Get(name))
+	n, err := strconv.Atoi(models.CleanNumber(asked.Get(name)))
 	require.NoError(t, err)
 	require.Positive(t, n)
 

@@ -107,7 +107,7 @@ func (d *redirect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d seenDelivery) request(api, path string) (*http.Response, error) {
-	r, err := http.NewRequest(http.MethodPost, api+"/api/v1/payments/"+path, bytes.NewReader(d.body)) //nolint:noctx // of a test
+	r, err := http.NewRequest(http.MethodPost, api+"/api/v1/payments/"+path, bytes.NewReader(d.body))
 	if err != nil {
 		return nil, err
 	}

@@ -217,7 +217,7 @@ func badPrivateData(t *testing.T, s *harness.Stack, customer *harness.Caller, bo
 		require.Less(t, a.Status, http.StatusInternalServerError, "%s %s", method, path)
 	}
 
-	booking["contact"] = map[string]string{"name": privateName, "email": privateEmail + " ", "phone": privatePhone}
+	booking["contact"] = map[string]string{"name": privateName, "email": privateEmail + "@", "phone": privatePhone}
 	refused(t, customer.Post(bookingsPath, booking), http.StatusUnprocessableEntity, models.CodeValidation)
 
 	for _, body := range []string{

@@ -178,7 +178,7 @@ func stolenToken(t *testing.T, s *harness.Stack) {
 
 	email := s.World.Users[models.RoleEndUser].Email
 	phone, laptop := signIn(t, s, email, storetest.Password), signIn(t, s, email, storetest.Password)
-	thief := decoded[tokens](t, http.StatusOK, refresh(s, phone.Refresh))
+	thief := decoded[tokens](t, http.StatusOK, refreshElsewhere(t, s, phone.Refresh))
 	require.Equal(t, http.StatusOK, s.With(thief.Access).Get(mePath).Status)
 
 	refused(t, refresh(s, phone.Refresh), http.StatusUnauthorized, models.CodeInvalidCredentials)

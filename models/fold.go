@@ -52,7 +52,7 @@ var foldedTo = func() map[rune]rune {
 	for into, from := range map[rune]string{
 		'\u0627': "\u0671\u0672\u0673",                               // alef
 		'\u064a': "\u0649\u06cc\u06cd\u06ce\u06d0\u06d1\u06d2",       // yeh
-		'\u0647': "\u0629\u06c1\u06be\u06c3\u06d5",                   // heh, and teh marbuta
+		'\u0647': "\u0629\u06c1\u06be\u06c3\u06d5",                   // heh, and ta marbuta
 		'\u0643': "\u06a9\u06aa",                                     // kaf
 		'\u03c3': "\u03c2",                                           // sigma at the end of a word
 		'i':      "\u0131",                                           // without its dot

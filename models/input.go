@@ -50,7 +50,7 @@ func CleanReference(text string) string {
 		default:
 			return asciiForm(r)
 		}
-	}, width.Fold.String(clean(text, func(r rune) rune { return r })))
+	}, clean(width.Fold.String(text), func(r rune) rune { return r }))
 
 	return strings.Join(strings.Fields(text), " ")
 }
@@ -59,10 +59,15 @@ func CleanReference(text string) string {
 func CleanNumber(text string) string { return strings.ReplaceAll(CleanReference(text), " ", "") }
 
 // CleanPhone is a phone number without what people write between its digits. What is no part of a number stays, so that it is refused.
-func CleanPhone(text string) string { return phoneGaps.Replace(CleanNumber(text)) }
+func CleanPhone(text string) string { return withoutGaps(text, phoneGaps) }
 
 // CleanCode is a one-time code, or a recovery code, without what people write between its groups.
-func CleanCode(text string) string { return strings.ReplaceAll(CleanNumber(text), "-", "") }
+func CleanCode(text string) string { return withoutGaps(text, codeGaps) }
+
+// withoutGaps is CleanNumber without gaps. An accent or a variation selector may have stood on one of them, and is nothing without it.
+func withoutGaps(text string, gaps *strings.Replacer) string {
+	return clean(gaps.Replace(CleanNumber(text)), func(r rune) rune { return r })
+}
 
 // CleanExact is what is compared character by character, such as an e-mail address or the token of a link: nothing invisible is in it,
 // and no space around it. Letter case stays.
@@ -89,6 +94,7 @@ func CleanAmount(text string) string {
 
 var (
 	phoneGaps      = strings.NewReplacer("-", "", "(", "", ")", "", ".", "")
+	codeGaps       = strings.NewReplacer("-", "")
 	amountSpelling = strings.NewReplacer("\u066b", ".", "\u066c", ",")
 	grouped        = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$`)
 )
@@ -212,12 +218,13 @@ func shaped(text []rune) []rune {
 	return out
 }
 
-// joins reports whether a joiner between two characters shapes them.
+// joins reports whether a joiner between two characters shapes them. A variation selector is the end of the first one, and never
+// begins the second.
 func joins(before, after rune) bool {
-	emoji := func(r rune) bool { return unicode.In(r, unicode.So, unicode.Sk, unicode.Variation_Selector) }
+	emoji := func(r rune) bool { return unicode.In(r, unicode.So, unicode.Sk) }
 	letter := func(r rune) bool { return unicode.In(r, joining...) && unicode.In(r, unicode.L, unicode.M) }
 
-	return letter(before) && letter(after) || emoji(before) && emoji(after)
+	return letter(before) && letter(after) || (emoji(before) || unicode.Is(unicode.Variation_Selector, before)) && emoji(after)
 }
 
 // varies reports whether a character can have a variant: a symbol, a digit or a Chinese one.

@@ -19,7 +19,7 @@ func TestJoiners(t *testing.T) {
 		"نور\u200cالدین": "نور\u200cالدین", "می\u200cخواهم": "می\u200cخواهم", "ه\u200dه": "ه\u200dه", "क्\u200dष": "क्\u200dष",
 		"👩\u200d💻": "👩\u200d💻", "❤\ufe0f\u200d🔥": "❤\ufe0f\u200d🔥", "1\ufe0f": "1\ufe0f",
 		"Mo\u200dhamed": "Mohamed", "\u200cعلي\u200d": "علي", "علي\u200c محمد": "علي محمد", "ن\u200c\u200c\u200cو": "ن\u200cو",
-		"a\ufe0f": "a", "علي\u200c123": "علي123", "\u200c\u200d": "",
+		"a\ufe0f": "a", "❤\u200d\ufe0fa": "❤\ufe0fa", "علي\u200c123": "علي123", "\u200c\u200d": "",
 	} {
 		require.Equal(t, kept, models.CleanText(text), "%+q", text)
 	}

@@ -283,8 +283,8 @@ func (r *Refund) ReasonCode() *PolicyReason {
 	return &now
 }
 
-// LeavesFee reports a refund by POLICY that keeps a part of what was paid, unless it fails: it gives money back and cancels nothing, so that
-// the booking stays CONFIRMED (rules: refunds.policy-fee).
+// LeavesFee reports a refund by POLICY that keeps a part of what was paid, unless it fails: it gives money back and cancels nothing, so
+// that the booking stays CONFIRMED (rules: refunds.policy-fee).
 func (r *Refund) LeavesFee() bool {
 	return r.RefundType == RefundPolicy && r.Status != RefundFailed && r.PolicyPercent != nil && *r.PolicyPercent < wholePercent
 }

@@ -30,6 +30,7 @@ var lives = map[string]struct {
 	"PollStatus":  {continues: endlessPoll},
 	"LatePayment": {ends: "one settlement, and what follows from it"},
 	"Reconcile":   {ends: "one question, whose tries are no events, one settlement"},
+	"Compare":     {ends: "one question, whose tries are no events"},
 	"Sweep":       {ends: "one activity"},
 	"Audit":       {ends: "one activity"},
 	"Review":      {ends: "with the first signal; nothing else is sent to it"},

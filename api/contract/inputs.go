@@ -9,6 +9,7 @@ import (
 // An Input is what a text of a request is: how it is brought into the form in which it is checked and kept (rules: input.words).
 type Input string
 
+// The inputs that there are.
 const (
 	InputText      Input = "text"      // one line
 	InputLines     Input = "lines"     // several

@@ -16,9 +16,9 @@ var typed = map[Input]map[string]string{
 	},
 	InputLines: {"سطر\r\nسطر\u202e": "سطر\nسطر", "a\u2028b": "a\nb", "\ufeffnote": "note"},
 	InputSearch: {
-		"\u200eRB-7XK2M9Q\u200f": "RB-7XK2M9Q", " عائشة ": "عائشة", "a\u200bb": "ab",
+		"\u200eRB-7XK2M9Q\u200f": "RB-7XK2M9Q", "\u0020عائشة\u0020": "عائشة", "a\u200bb": "ab",
 	},
-	InputEmail: {"x@example.com\u200e": "x@example.com", "\u202ax@exam\u200bple.com\u202c": "x@example.com", " x@example.com\u00a0": "x@example.com"},
+	InputEmail: {"x@example.com\u200e": "x@example.com", "\u202ax@exam\u200bple.com\u202c": "x@example.com", "\u0020x@example.com\u00a0": "x@example.com"},
 	InputPhone: {
 		"٠٥٠ ١٢٣ ٤٥٦٧": "0501234567", "۰۵۰۱۲۳۴۵۶۷": "0501234567", "\u202a+966 50-123-4567\u202c": "+966501234567",
 		"+966\u00a050\u2011123\u20134567": "+966501234567", "＋９６６５０１２３４５６７": "+966501234567", "(050) 123.4567": "0501234567",
@@ -31,7 +31,7 @@ var typed = map[Input]map[string]string{
 		"٦٩١٫٠٠": "691.00", "١٬٠٥٠٫٢٥": "1050.25", "1,050": "1050", "\u200e575.00": "575.00", "575\u00a0": "575", "۱۲۳۴٫۵": "1234.5",
 	},
 	InputDigits: {"٢٠٢٦-١١-٢٧": "2026-11-27", "2026\u201111\u201127": "2026-11-27"},
-	InputExact:  {"\u2066019ab0c2-7000-7aaa-8bbb-000000000001\u2069": "019ab0c2-7000-7aaa-8bbb-000000000001", " 019ab0c2-7000-7aaa-8bbb-000000000002\n": "019ab0c2-7000-7aaa-8bbb-000000000002"},
+	InputExact:  {"\u2066019ab0c2-7000-7aaa-8bbb-000000000001\u2069": "019ab0c2-7000-7aaa-8bbb-000000000001", "\u0020019ab0c2-7000-7aaa-8bbb-000000000002\n": "019ab0c2-7000-7aaa-8bbb-000000000002"},
 }
 
 // never are texts with more than one meaning: they are refused, not guessed.

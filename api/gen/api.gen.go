@@ -1707,7 +1707,9 @@ type IncidentRepair struct {
 
 	// Kind REFUND_PAYMENT: give the whole payment back (`POST /api/v1/admin/payment-transactions/{id}/refund`). PAY_OUT_REFUND: pay the refund out by bank transfer and
 	// confirm it (`POST /api/v1/admin/refunds/{id}/confirm-payout`).
-	Kind IncidentRepairKind `json:"kind"`
+	Kind        IncidentRepairKind `json:"kind"`
+	KindLabelAr *string            `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string            `json:"kind_label_en,omitempty"`
 
 	// PaymentTransactionID The payment whose money it is.
 	PaymentTransactionID openapi_types.UUID `json:"payment_transaction_id"`
@@ -1716,7 +1718,9 @@ type IncidentRepair struct {
 	RefundID *openapi_types.UUID `json:"refund_id"`
 
 	// State DUE: it has to be made. UNDER_WAY: a refund was ordered and has not ended. DONE: the money has gone back.
-	State IncidentRepairState `json:"state"`
+	State        IncidentRepairState `json:"state"`
+	StateLabelAr *string             `json:"state_label_ar,omitempty"`
+	StateLabelEn *string             `json:"state_label_en,omitempty"`
 }
 
 // IncidentRepairKind REFUND_PAYMENT: give the whole payment back (`POST /api/v1/admin/payment-transactions/{id}/refund`). PAY_OUT_REFUND: pay the refund out by bank transfer and
@@ -1932,9 +1936,9 @@ type OpenSession struct {
 	UserAgent string `json:"user_agent"`
 }
 
-// OutsideRefunded What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
+// OutsideRefundedMoney What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
 // any more, and an incident OUTSIDE_REFUND names it.
-type OutsideRefunded = models.Money
+type OutsideRefundedMoney = models.Money
 
 // OwnAccount The own account.
 //
@@ -1946,8 +1950,10 @@ type OwnAccount struct {
 	EmailVerified bool `json:"email_verified"`
 
 	// Factor How this session proves once more who its owner is: `OWN` by a code (`/auth/step-up`), `ISSUER` by a new sign-in (`/auth/oidc/step-up`), `NONE` not at all.
-	Factor models.Factor      `json:"factor"`
-	ID     openapi_types.UUID `json:"id"`
+	Factor        models.Factor      `json:"factor"`
+	FactorLabelAr *string            `json:"factor_label_ar,omitempty"`
+	FactorLabelEn *string            `json:"factor_label_en,omitempty"`
+	ID            openapi_types.UUID `json:"id"`
 
 	// Locale A language of the service.
 	Locale Locale `json:"locale"`
@@ -2201,7 +2207,7 @@ type PaymentTransaction struct {
 
 	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
 	// any more, and an incident OUTSIDE_REFUND names it.
-	OutsideRefundedAmount OutsideRefunded `json:"outside_refunded_amount"`
+	OutsideRefundedAmount OutsideRefundedMoney `json:"outside_refunded_amount"`
 
 	// PaymentMethod How the customer pays.
 	PaymentMethod        PaymentMethod `json:"payment_method"`
@@ -2216,10 +2222,14 @@ type PaymentTransaction struct {
 	// Reference The gateway's checkout or refund id.
 	Reference *string `json:"reference"`
 
-	// RefundReservedAmount What is promised to refunds that have not ended.
+	// RefundReservedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	RefundReservedAmount *Money `json:"refund_reserved_amount,omitempty"`
 
-	// RefundedAmount What has gone back of it, in the currency that was taken.
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	RefundedAmount *Money `json:"refunded_amount,omitempty"`
 
 	// Status The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
@@ -2303,7 +2313,7 @@ type PaymentTransactionDetail struct {
 
 	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
 	// any more, and an incident OUTSIDE_REFUND names it.
-	OutsideRefundedAmount OutsideRefunded `json:"outside_refunded_amount"`
+	OutsideRefundedAmount OutsideRefundedMoney `json:"outside_refunded_amount"`
 
 	// PaymentMethod How the customer pays.
 	PaymentMethod        PaymentMethod `json:"payment_method"`
@@ -2318,10 +2328,14 @@ type PaymentTransactionDetail struct {
 	// Reference The gateway's checkout or refund id.
 	Reference *string `json:"reference"`
 
-	// RefundReservedAmount What is promised to refunds that have not ended.
+	// RefundReservedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	RefundReservedAmount *Money `json:"refund_reserved_amount,omitempty"`
 
-	// RefundedAmount What has gone back of it, in the currency that was taken.
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	RefundedAmount *Money `json:"refunded_amount,omitempty"`
 
 	// Status The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
@@ -2856,8 +2870,8 @@ type RefundPreview struct {
 
 	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
 	// any more, and an incident OUTSIDE_REFUND names it.
-	OutsideRefundedAmount OutsideRefunded    `json:"outside_refunded_amount"`
-	PaymentTransactionID  openapi_types.UUID `json:"payment_transaction_id"`
+	OutsideRefundedAmount OutsideRefundedMoney `json:"outside_refunded_amount"`
+	PaymentTransactionID  openapi_types.UUID   `json:"payment_transaction_id"`
 
 	// PolicyPercent Of what was paid; null unless the refund is by POLICY.
 	PolicyPercent *int `json:"policy_percent"`

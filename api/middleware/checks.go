@@ -168,6 +168,8 @@ func (c *Chain) authorize(ctx context.Context, op *contract.Operation, p auth.Pr
 	case op.WritesProvider() && p.Role.IsProvider() && c.deps.MayWrite != nil:
 		return c.deps.MayWrite(ctx, p)
 	case op.StepUp && c.deps.SteppedUp != nil:
+		p.MustEnrol = false // what is left here is open to accounts that must enrol, and asks for a proof where there is a factor
+
 		return c.deps.SteppedUp(ctx, p)
 	default:
 		return nil

@@ -26,11 +26,11 @@ const (
 )
 
 func (r *request) readSignOns(f *fiber.Ctx) {
-	f.Request().Header.VisitAllCookie(func(name, value []byte) {
+	for name, value := range f.Request().Header.Cookies() {
 		if strings.HasPrefix(string(name), signOnCookie) && len(r.cookies.signOns) < maxSignOnsRead {
 			r.cookies.signOns = append(r.cookies.signOns, string(value))
 		}
-	})
+	}
 }
 
 // KeepSignOn has the browser keep a log-in at an identity provider until it comes back from there. The way back begins at another site,

@@ -58,7 +58,8 @@ p{line-height:1.6;margin:0 0 1rem}
 a{color:#0b5a4a}
 </style>
 </head>
-<body><main><h1>{{.Title}}</h1><p>{{.Note}}</p><p><a href="?lang={{.Other}}" lang="{{.Other}}" hreflang="{{.Other}}">{{.OtherName}}</a></p></main></body>
+<body><main><h1>{{.Title}}</h1><p>{{.Note}}</p>
+<p><a href="?lang={{.Other}}" lang="{{.Other}}" hreflang="{{.Other}}">{{.OtherName}}</a></p></main></body>
 </html>
 `))
 

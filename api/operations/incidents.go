@@ -140,9 +140,11 @@ func repairOf(r *models.Repair) *gen.IncidentRepair {
 		return nil
 	}
 
-	return &gen.IncidentRepair{
+	out := labelled(gen.IncidentRepair{
 		Kind: r.Kind, State: r.State, Amount: r.Amount, Currency: r.Currency, PaymentTransactionID: r.TransactionID, RefundID: r.RefundID,
-	}
+	})
+
+	return &out
 }
 
 func (o *Operations) incidentOf(i *models.Incident) gen.Incident {

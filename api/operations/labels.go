@@ -66,7 +66,7 @@ func labelOf(field string, v reflect.Value) models.Label {
 		v = v.Elem()
 	}
 
-	if l, ok := v.Interface().(interface{ Label() models.Label }); ok {
+	if l, ok := reflect.TypeAssert[interface{ Label() models.Label }](v); ok {
 		return l.Label()
 	}
 
@@ -85,7 +85,7 @@ func setText(v reflect.Value, text string) {
 	}
 }
 
-// textLabels are the labels of enums that only the document has.
+// textLabels are the labels of enums that only the document has, or whose type has none.
 var textLabels = map[string]func(string) models.Label{
 	"Refund.FailureCode": models.RefundFailureLabel,
 	"AuditLog.ActorKind": wordsOf(map[string]models.Label{
@@ -101,6 +101,17 @@ var textLabels = map[string]func(string) models.Label{
 	}),
 	"CheckoutMessage.Channel": wordsOf(map[string]models.Label{
 		"EMAIL": {AR: "بريد إلكتروني", EN: "E-mail"}, "SMS": {AR: "رسالة نصية", EN: "SMS"},
+	}),
+	"IncidentRepair.Kind": wordsOf(map[string]models.Label{
+		"REFUND_PAYMENT": {AR: "رد المبلغ المدفوع كاملًا", EN: "Refund the payment"},
+		"PAY_OUT_REFUND": {AR: "صرف الاسترداد بتحويل بنكي", EN: "Pay the refund out by bank transfer"},
+	}),
+	"IncidentRepair.State": wordsOf(map[string]models.Label{
+		"DUE": {AR: "مطلوب", EN: "Due"}, "UNDER_WAY": {AR: "قيد التنفيذ", EN: "Under way"}, "DONE": {AR: "تم", EN: "Done"},
+	}),
+	"OwnAccount.Factor": wordsOf(map[string]models.Label{
+		"OWN": {AR: "رمز تحقق", EN: "A code"}, "ISSUER": {AR: "تسجيل الدخول مجددًا لدى مزود الهوية", EN: "A new sign-in at the identity provider"},
+		"NONE": {AR: "لا يوجد", EN: "None"},
 	}),
 	"TimelineEntry.Kind": wordsOf(map[string]models.Label{
 		"STATE_CHANGE": {AR: "تغيّر الحالة", EN: "State"}, "WEBHOOK": {AR: "إشعار من بوابة الدفع", EN: "Webhook"},

@@ -34,6 +34,8 @@ func TestLabelsAreFilled(t *testing.T) {
 		})) - 4,
 		countLabels(t, labelled(gen.CheckoutMessage{Channel: "SMS"})) - 1,
 		countLabels(t, labelled(gen.TimelineEntry{Kind: "WEBHOOK"})) - 1,
+		countLabels(t, labelled(gen.IncidentRepair{Kind: models.RepairPayOutRefund, State: models.RepairUnderWay})) - 2,
+		countLabels(t, labelled(gen.OwnAccount{Role: models.RoleSuperAdmin, Factor: models.FactorIssuer})) - 2,
 		countLabels(t, labelled(gen.PaymentTransaction{})),
 	} {
 		require.Zero(t, filled)
@@ -72,8 +74,10 @@ func labelsIn[T any](answer T) []models.Label {
 		return f.String()
 	}
 
-	var out []models.Label
-	for _, f := range labelledFields(v.Type()) {
+	fields := labelledFields(v.Type())
+	out := make([]models.Label, 0, len(fields))
+
+	for _, f := range fields {
 		out = append(out, models.Label{AR: text(f.ar), EN: text(f.en)})
 	}
 

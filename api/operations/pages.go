@@ -42,7 +42,8 @@ func metaOf[T any](p db.Page, list db.Listed[T]) gen.Meta {
 	pages := (list.Total + int64(p.PerPage) - 1) / int64(p.PerPage)
 
 	return gen.Meta{
-		Total: list.Total, TotalIsExact: &list.Exact, PerPage: p.PerPage, CurrentPage: list.Number, LastPage: int(max(pages, 1)), NextCursor: optional(list.Next),
+		Total: list.Total, TotalIsExact: &list.Exact, PerPage: p.PerPage, CurrentPage: list.Number,
+		LastPage: int(max(pages, 1)), NextCursor: optional(list.Next),
 	}
 }
 

@@ -205,7 +205,8 @@ func recordOf(r *models.FinancialRecord) gen.FinancialRecord {
 	return labelled(gen.FinancialRecord{
 		ID: r.ID, TransactionNumber: r.TransactionNumber, Kind: r.Kind, PaymentTransactionID: r.PaymentTransactionID,
 		ProviderID: r.ProviderID, ProviderName: r.ProviderName, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
-		AdCampaignID: r.AdCampaignID, GrossAmount: r.GrossAmount, PlatformCommissionAmount: r.PlatformCommissionAmount, NetAmount: r.NetAmount, VatAmount: &r.VATAmount,
+		AdCampaignID: r.AdCampaignID, GrossAmount: r.GrossAmount, PlatformCommissionAmount: r.PlatformCommissionAmount,
+		NetAmount: r.NetAmount, VatAmount: &r.VATAmount,
 		CommissionRate: r.CommissionRate, RefundedAmount: r.RefundedAmount, Currency: r.Currency, Details: r.Details,
 		RecordDate:    toDate(r.RecordDate),
 		BalanceStatus: r.BalanceStatus, StatusLabelAr: label.AR, StatusLabelEn: label.EN,

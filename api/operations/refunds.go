@@ -207,8 +207,8 @@ func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestOb
 	}
 
 	list, err := o.Store.Refunds.ListRefunds(ctx, refunds.RefundFilter{
-		TransactionID: valueOf(r.Params.PaymentTransactionID), ProviderID: valueOf(r.Params.ProviderID), Search: valueOf(r.Params.Search), Days: span,
-		BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
+		TransactionID: valueOf(r.Params.PaymentTransactionID), ProviderID: valueOf(r.Params.ProviderID),
+		Search: valueOf(r.Params.Search), Days: span, BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
 		NeedsPayout: r.Params.NeedsPayout, NeedsApproval: r.Params.NeedsApproval, Page: p,
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
@@ -21,6 +22,7 @@ import (
 	"rihla/internal/store/db"
 	"rihla/internal/store/payments"
 	"rihla/internal/store/storetest"
+	"rihla/internal/telemetry"
 	"rihla/internal/testkit"
 	"rihla/models"
 	"rihla/worker"
@@ -44,7 +46,10 @@ func TestRefundOrderedWhileTheOrchestratorIsAway(t *testing.T) {
 			excusing := dialTemporal(t, address, excuse)
 			s := storetest.New(t)
 			paid, gateway := paidAttempt(t, s)
-			o := &Operations{Deps: Deps{Log: slog.Default(), Store: s, Workflows: workflows.NewClient(excusing, queue), RefundWait: 5 * time.Second, Now: time.Now}}
+			o := &Operations{Deps: Deps{
+				Log: slog.Default(), Metrics: telemetry.NewMetrics(prometheus.NewRegistry()), Store: s,
+				Workflows: workflows.NewClient(excusing, queue), RefundWait: 5 * time.Second, Now: time.Now,
+			}}
 			request := models.RefundRequest{ID: uuid.New(), BookingID: *paid.BookingID, Type: models.RefundFull, Reason: "Plans changed"}
 
 			for range 2 {

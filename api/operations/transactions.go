@@ -87,7 +87,8 @@ func timelineEntryOf(e *payments.TimelineEntry) gen.TimelineEntry {
 		DebitAccount: optional(f.DebitAccount), CreditAccount: optional(f.CreditAccount), RefundID: f.RefundID,
 		GatewayRefundID: optional(f.GatewayRefundID), RefundType: optional(f.RefundType), Decision: optional(f.Decision), DecidedBy: f.DecidedBy,
 		NotificationID: f.NotificationID, NotificationKind: optional(f.NotificationKind), Channel: optional(f.Channel), Attempts: f.Attempts,
-		DisputeKind: optional(f.DisputeKind), Reason: optional(f.Reason), Until: utcOrNil(f.Until), IncidentID: f.IncidentID, IncidentKind: optional(f.IncidentKind),
+		DisputeKind: optional(f.DisputeKind), Reason: optional(f.Reason), Until: utcOrNil(f.Until),
+		IncidentID: f.IncidentID, IncidentKind: optional(f.IncidentKind),
 	}
 	if f.Deliveries > 0 {
 		facts.Deliveries = &f.Deliveries

@@ -171,7 +171,7 @@ test('fields, amounts and seats have the direction of the page', async ({ page, 
   if (look.width < 768) return;
   const edges = await page.locator('tbody td[data-align=end]').evaluateAll((cells, source) => {
     // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the function above, in the page
-    const edge = new Function(`return ${source}`)() as (element: Element) => number;
+    const edge = (new Function(`return ${source}`) as () => (element: Element) => number)();
     return cells.map(edge);
   }, rightOf.toString());
   expect(new Set(edges).size, `amounts end at ${edges.join(', ')}`).toBe(1);

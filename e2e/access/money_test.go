@@ -34,7 +34,7 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: kept(c, w.shared["transaction"])}
 	case "RefundLatePayment": // of one that came in time: what came too late goes back by itself
 		return request{ids: kept(c, w.shared["transaction"]), body: object{"reason": "Asked for again"}}
-	case "GetRefund":
+	case "GetRefund", "PreviewOrderedRefund": // which has ended
 		return request{ids: kept(c, w.shared["refund"])}
 	case "GetIncident", "ListIncidentNotes":
 		return request{ids: kept(c, w.shared["incident"])}

@@ -281,6 +281,35 @@ func TestRefundHistories(t *testing.T) {
 	replay(t, s, "refund-order-full", refund(map[string]any{"refund_type": "FULL"}))
 }
 
+// TestCompareHistories has a gateway asked what it has given back before a refund is ordered: when it answers, when it does so at the
+// second try, and when it knows nothing of the payment.
+func TestCompareHistories(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
+
+	for _, c := range []struct {
+		name, mode string
+	}{
+		{name: "compare"},
+		{name: "compare-gateway-unavailable-at-first", mode: "error"},
+		{name: "compare-gateway-rejects", mode: "reject"},
+	} {
+		b := customer.BookPaid(1)
+
+		if c.mode != "" {
+			fault(s, "status", c.mode, 1)
+		}
+
+		a := finance.Post("/api/v1/admin/bookings/"+b.ID.String()+"/refund", map[string]any{"refund_type": "FULL"})
+		require.Contains(t, []int{http.StatusCreated, http.StatusAccepted}, a.Status, "%s", a.Body)
+		replay(t, s, c.name, models.CompareWorkflowID(b.Payment.TransactionID))
+	}
+
+	require.Zero(t, s.Count("SELECT count(*) FROM incidents WHERE kind = 'OUTSIDE_REFUND'"))
+}
+
 // TestRefundByHandHistories has finance staff pay out and reject what no gateway gives back.
 func TestRefundByHandHistories(t *testing.T) {
 	t.Parallel()

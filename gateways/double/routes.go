@@ -36,7 +36,7 @@ func (s *Server) routes() http.Handler {
 	}
 
 	// A person has opened an address that no page has.
-	mux.HandleFunc("GET /pay/", func(w http.ResponseWriter, r *http.Request) { s.render(w, r, http.StatusNotFound, nil) })
+	mux.HandleFunc("/pay/", func(w http.ResponseWriter, r *http.Request) { s.render(w, r, http.StatusNotFound, nil) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { s.notFound("page").Write(w) })
 
 	return mux

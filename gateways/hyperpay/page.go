@@ -122,7 +122,8 @@ func view(d *gateways.PageView) (pageView, error) {
 		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic, Nonce: d.Nonce,
 		CSS:  template.CSS(pageCSS), //nolint:gosec // our own file, embedded
 		Open: d.Status == gateways.CheckoutOpen, Amount: grouped(d.Amount), Currency: d.Currency, Method: d.Method.Label().AR,
-		Description: httpcall.Plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, Back: !d.ReturnsHere, DescriptionLang: "en", DescriptionDir: "ltr",
+		Description: httpcall.Plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, Back: !d.ReturnsHere,
+		DescriptionLang: "en", DescriptionDir: "ltr",
 	}
 
 	if d.Lang == "en" {

@@ -132,6 +132,7 @@ func payment(event gateways.Event, payload json.RawMessage, live bool) (gateways
 		if !ours { // it names the payment, or is the payment itself with the code of a chargeback
 			event.CheckoutID = storable(cmp.Or(e.ReferencedID, e.ID))
 		}
+	default: // nothing of its own
 	}
 
 	if event.Type == models.EventNotice || event.Type == models.EventRefundFailed {

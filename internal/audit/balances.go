@@ -41,8 +41,10 @@ func paymentBalances() check {
 const paymentBalancesSQL = `
 WITH moved AS MATERIALIZED (
     SELECT transaction_id AS id,
-        sum(CASE WHEN debit_account LIKE 'gateway:%' AND kind NOT IN ('REFUND_RETURNED', 'OUTSIDE_REFUND_RETURNED') THEN amount ELSE 0 END) AS taken,
-        sum(CASE WHEN credit_account LIKE 'gateway:%' AND kind <> 'OUTSIDE_REFUND' OR credit_account LIKE 'platform:bank%' AND kind <> 'REFUND_REPAID'
+        sum(CASE WHEN debit_account LIKE 'gateway:%' AND kind NOT IN ('REFUND_RETURNED', 'OUTSIDE_REFUND_RETURNED')
+                 THEN amount ELSE 0 END) AS taken,
+        sum(CASE WHEN credit_account LIKE 'gateway:%' AND kind <> 'OUTSIDE_REFUND'
+                   OR credit_account LIKE 'platform:bank%' AND kind <> 'REFUND_REPAID'
                  THEN amount ELSE 0 END) AS returned,
         sum(CASE WHEN credit_account LIKE 'provider:%:payable' THEN amount
                  WHEN debit_account LIKE 'provider:%:payable' THEN -amount ELSE 0 END) AS payable,

@@ -41,7 +41,7 @@ type guard struct {
 // guards are all of them, by migration.
 func guards() []guard {
 	return slices.Concat(bookGuards(), refundGuards(), approvalGuards(), reversalGuards(), evidenceGuards(), bookingGuards(), digestGuards(),
-		notedGuards(), logGuards(), outsideGuards())
+		notedGuards(), logGuards(), outsideGuards(), wordGuards())
 }
 
 // notedGuards hold what the owner has noted of archived months and of audits.

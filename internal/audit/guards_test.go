@@ -93,7 +93,7 @@ func TestTamperingWithGuards(t *testing.T) { //nolint:tparallel // every case lo
 	}
 }
 
-// Every trigger and every function in PL/pgSQL that the migrations make is guarded.
+// Every trigger and every function in PL/pgSQL that the migrations make is guarded, and those in SQL that say who may decide.
 func TestGuardsAreAllOfTheDatabases(t *testing.T) {
 	t.Parallel()
 
@@ -102,7 +102,7 @@ func TestGuardsAreAllOfTheDatabases(t *testing.T) {
 	rows, err := w.db.QueryContext(t.Context(), `
 		SELECT tgrelid::regclass::text, tgname::text FROM pg_trigger WHERE NOT tgisinternal AND tgparentid = 0
 		UNION ALL
-		SELECT '', proname FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE pronamespace = 'public'::regnamespace AND l.lanname = 'plpgsql'`)
+		SELECT '', proname FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE pronamespace = 'public'::regnamespace AND (l.lanname = 'plpgsql' OR proname IN ('mailbox_of', 'subscriber_of', 'second_person_refused', 'is_gone'))`)
 	require.NoError(t, err)
 
 	defer rows.Close()

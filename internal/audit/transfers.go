@@ -9,8 +9,8 @@ func transfers() check {
 				"provider, for its own payment's line and refund."},
 			{"transfer-cause", "A sale and a payout name their line, a refund its refund and the line that it closed, and none of them " +
 				"anything else; money that came too late, is in suspense or was given back without an order has no line."},
-			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout, its incident or the gateway's word came; " +
-				"money in suspense may have come later than the first event of its incident."},
+			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout, its incident or the " +
+				"gateway's word came; money in suspense may have come later than the first event of its incident."},
 		},
 		needs:   outside,
 		sql:     transfersSQL,
@@ -56,7 +56,8 @@ WITH x AS (
                       FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = t.failure_code)
                 WHEN l.kind IN ('OUTSIDE_REFUND', 'OUTSIDE_REFUND_RETURNED')
                 THEN coalesce((SELECT o.seen_at FROM outside_refunds AS o
-                               WHERE o.payment_transaction_id = t.id AND o.seen_at = l.created_at AND abs(o.total - o.total_before) = l.amount),
+                               WHERE o.payment_transaction_id = t.id AND o.seen_at = l.created_at
+                                   AND abs(o.total - o.total_before) = l.amount),
                               timestamptz 'infinity')
                 WHEN l.kind = 'REFUND_RETURNED' THEN coalesce(f.returned_at, timestamptz 'infinity')
                 WHEN l.kind = 'REFUND_REPAID' THEN CASE WHEN f.repaid THEN l.created_at ELSE timestamptz 'infinity' END

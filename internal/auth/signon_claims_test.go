@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -94,7 +95,9 @@ func (p *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = p.info
 	}
 
-	_ = json.NewEncoder(w).Encode(answer)
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		panic(err)
+	}
 }
 
 // signOn is one way through the provider; claims are added to those that every ID token has, nil takes one away.
@@ -235,9 +238,7 @@ func TestSignOnStepUp(t *testing.T) {
 }
 
 func jsonNumber(n int64) string {
-	text, _ := json.Marshal(n)
-
-	return string(text)
+	return strconv.FormatInt(n, 10)
 }
 
 // TestSignOnReasons: what the provider's token endpoint says is an OAuth 2.0 code or nothing.

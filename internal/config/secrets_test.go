@@ -62,8 +62,8 @@ func TestEverySecretIsCompared(t *testing.T) {
 
 // countSecrets counts the fields of the types Secret and Secrets, however deep.
 func countSecrets(of reflect.Type) (n int) {
-	for i := range of.NumField() {
-		switch field := of.Field(i); {
+	for field := range of.Fields() {
+		switch {
 		case field.Type == reflect.TypeFor[Secret](), field.Type == reflect.TypeFor[Secrets]():
 			n++
 		case field.Type.Kind() == reflect.Struct && strings.HasPrefix(field.Type.PkgPath(), "rihla/internal/config"):

@@ -103,12 +103,7 @@ func (c Config) validateBounds(p *problems) {
 		p.addf("UPLOADS_AT_ONCE, EXPORTS_AT_ONCE and LONG_POLLS_AT_ONCE must not be negative (0: no limit)")
 	}
 
-	// A request that has waited for longer has been answered without a checkout, or with 503.
-	if a := c.Admission; a.Target < 0 || a.Target > c.HTTP.CheckoutWait {
-		p.addf("ADMISSION_TARGET must be from 0 (payments are not limited) to CHECKOUT_WAIT")
-	} else if a.Min < 1 || a.Max < a.Min {
-		p.addf("ADMISSION_MIN must be at least 1, and ADMISSION_MAX no less")
-	}
+	c.validateAdmission(p)
 
 	if c.Policies.RescheduleNotice < 0 {
 		p.addf("RESCHEDULE_NOTICE must not be negative (0: a sold trip may be brought forward at any time)")
@@ -132,6 +127,16 @@ func (c Config) validateBounds(p *problems) {
 
 	if c.Logins.PauseMax < 0 || c.Logins.LockAfter < 0 {
 		p.addf("LOGIN_PAUSE_MAX and LOGIN_LOCK_AFTER must not be negative (0 switches them off)")
+	}
+}
+
+// validateAdmission checks how payments are let in.
+func (c Config) validateAdmission(p *problems) {
+	// A request that has waited for longer has been answered without a checkout, or with 503.
+	if a := c.Admission; a.Target < 0 || a.Target > c.HTTP.CheckoutWait {
+		p.addf("ADMISSION_TARGET must be from 0 (payments are not limited) to CHECKOUT_WAIT")
+	} else if a.Min < 1 || a.Max < a.Min {
+		p.addf("ADMISSION_MIN must be at least 1, and ADMISSION_MAX no less")
 	}
 }
 

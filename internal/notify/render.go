@@ -63,8 +63,8 @@ var prefixes = map[models.NotificationKind]string{
 	models.NotifyAccountLocked: "account_locked", models.NotifyVerifyEmail: "verify_email", models.NotifyResetPassword: "reset_password",
 	models.NotifyInvitation: "invitation", models.NotifyAlreadyRegistered: "already_registered",
 	models.NotifyPasswordChanged: "password_changed", models.NotifySecondFactorAdded: "second_factor_added",
-	models.NotifySecondFactorRemoved: "second_factor_removed", models.NotifySessionStolen: "session_stolen", models.NotifyAdminAdded: "admin_added",
-	models.NotifyCheckoutLink: "checkout_link",
+	models.NotifySecondFactorRemoved: "second_factor_removed", models.NotifySessionStolen: "session_stolen",
+	models.NotifyAdminAdded: "admin_added", models.NotifyCheckoutLink: "checkout_link",
 }
 
 // Render writes m for its channel and locale; any locale but English is Arabic (rules: notifications.language). A message

@@ -167,7 +167,8 @@ func smtpError(err error) error {
 
 		return failedTo(kind, fmt.Errorf("notify: the mail server did not take the message (%s, code %d)", refusal.Reason, code))
 	default:
-		return failedTo(fmt.Sprintf("SMTP code %d", code), permanentf("the mail server refused the message (%s, code %d %s)", refusal.Reason, code, refusal.EnhancedStatusCode()))
+		return failedTo(fmt.Sprintf("SMTP code %d", code),
+			permanentf("the mail server refused the message (%s, code %d %s)", refusal.Reason, code, refusal.EnhancedStatusCode()))
 	}
 }
 

@@ -21,11 +21,16 @@ export const logInWithCode = (mfa_token: string, code: string): Promise<LogIn> =
 /** The refresh token is in the cookie. */
 export const logOut = () => answered(api.POST('/api/v1/auth/logout', { body: {} }));
 export const stepUp = (code: string) => dataOf(answered(api.POST('/api/v1/auth/step-up', { body: { code } })));
+/** Where the browser goes to sign in once more; it comes back to a page below /console. */
+export const stepUpBySignOn = (return_to: string) =>
+  dataOf(answered(api.POST('/api/v1/auth/oidc/step-up', { body: { return_to } })));
 export const forgotPassword = (email: string) =>
   answered(api.POST('/api/v1/auth/forgot-password', { body: { email } }));
 export const resetPassword = (token: string, password: string) =>
   answered(api.POST('/api/v1/auth/reset-password', { body: { token, password } }));
-export const verifyEmail = (token: string) => answered(api.POST('/api/v1/auth/verify-email', { body: { token } }));
+/** Without the account's password, or a session of it, the API takes the account for a stranger's and ends its password. */
+export const verifyEmail = (token: string, password?: string) =>
+  answered(api.POST('/api/v1/auth/verify-email', { body: { token, ...(password === undefined ? {} : { password }) } }));
 export const singleSignOn = () => dataOf(answered(api.GET('/api/v1/auth/oidc')));
 /** The browser goes there: the answer is a redirect to the identity provider. */
 export const singleSignOnAddress = (back: string) => `/api/v1/auth/oidc/start?return_to=${encodeURIComponent(back)}`;

@@ -1,11 +1,14 @@
 import { errorOf, NoAnswer } from './errors';
 import { renewSession, sessionHeader } from './session';
 
+/** A code of the second factor, or a new sign-in with the company account. */
+export type StepUpMethod = 'CODE' | 'SIGN_ON';
+
 /** What the application does when a request needs something of its user first. */
 export interface Hooks {
   language: () => string;
-  /** Asks for a code of the second factor; false when the dialog was closed. */
-  stepUp: () => Promise<boolean>;
+  /** Asks for proof of who this is; false when the dialog was closed. */
+  stepUp: (method: StepUpMethod) => Promise<boolean>;
   /** The session has ended: to the sign-in page, and back from there. */
   signedOut: () => void;
   /** The account has to enrol a second factor before anything else. */
@@ -34,12 +37,20 @@ async function send(request: Request): Promise<Response> {
   }
 }
 
-async function codeOf(response: Response): Promise<string> {
-  const body: unknown = await response
+async function bodyOf(response: Response): Promise<unknown> {
+  return response
     .clone()
     .json()
     .catch(() => null);
-  return errorOf(response, body).code;
+}
+
+const codeOf = async (response: Response) => errorOf(response, await bodyOf(response)).code;
+
+/** How this session proves once more who it is of; null when it cannot, here. */
+async function methodOf(response: Response): Promise<StepUpMethod | null> {
+  const body = (await bodyOf(response)) as { error?: { details?: { method?: string[] } } } | null;
+  const method = body?.error?.details?.method?.[0] ?? 'CODE';
+  return method === 'CODE' || method === 'SIGN_ON' ? method : null;
 }
 
 /**
@@ -62,7 +73,10 @@ export async function sessionFetch(given: Request): Promise<Response> {
   if (response.status === 403) {
     const code = await codeOf(response);
     if (code === 'SECOND_FACTOR_NEEDED') hooks.enrol();
-    if (code === 'STEP_UP_REQUIRED' && (await hooks.stepUp())) response = await send(request);
+    if (code === 'STEP_UP_REQUIRED') {
+      const method = await methodOf(response);
+      if (method !== null && (await hooks.stepUp(method))) response = await send(request);
+    }
   }
 
   return response;

@@ -1,36 +1,39 @@
 import { Button, Modal, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useEffect, useState, type SyntheticEvent } from 'react';
-import { stepUp } from '@/api/identity';
-import { setHooks } from '@/api/transport';
+import { stepUp, stepUpBySignOn } from '@/api/identity';
+import { setHooks, type StepUpMethod } from '@/api/transport';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { currentLanguage } from '@/i18n';
 import { useWords } from '@/i18n/useWords';
+import { returnTo } from '@/lib/returnTo';
 import { meKey } from './me';
 import { queries } from './queries';
 import { pageNow, pathNow, router } from './router';
 
 type Decide = (done: boolean) => void;
 
-let ask: (decide: Decide) => void = (decide) => {
+let ask: (decide: Decide, method: StepUpMethod) => void = (decide) => {
   decide(false);
 };
 
-/** Requests that need a code at the same time share one dialog. */
+/** Requests that need it at the same time share one dialog. */
 let asked: Promise<boolean> | null = null;
 
 setHooks({
   language: currentLanguage,
-  stepUp: () => {
+  stepUp: (method) => {
     asked ??= new Promise<boolean>((resolve) => {
-      ask(resolve);
+      ask(resolve, method);
     }).finally(() => {
       asked = null;
     });
     return asked;
   },
   signedOut: () => {
-    if (pageNow().startsWith('/sign-in')) return;
+    // The link of a mail is opened with and without a session, and its token is in no address to come back to.
+    if (['/sign-in', '/verify-email'].some((page) => pageNow().startsWith(page))) return;
     // A person who was signed in is told why this page comes; for others it is the way in.
     const ended = queries.getQueryData(meKey) === undefined ? '' : '&ended=true';
     void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`).then(() => {
@@ -42,21 +45,35 @@ setHooks({
   },
 });
 
-/** Asks for a fresh code of the second factor when an operation needs one, and then lets the same request go again. */
+/**
+ * Asks for a fresh code of the second factor when an operation needs one, and then lets the same request go again. Of an account that
+ * signs in with the company account it asks a new sign-in: the browser goes there, and comes back to the page.
+ */
 export function StepUpDialog() {
   const { t } = useWords();
   const [decide, setDecide] = useState<Decide | null>(null);
+  const [method, setMethod] = useState<StepUpMethod>('CODE');
   const [code, setCode] = useState('');
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
 
   useEffect(() => {
-    ask = (next) => {
+    ask = (next, by) => {
+      setMethod(by);
       setCode('');
       setError(null);
       setDecide(() => next);
     };
   }, []);
+
+  // The new sign-in came back with an error.
+  useEffect(() => {
+    const params = new URLSearchParams(location.search);
+    if (!params.has('step_up_error')) return;
+    params.delete('step_up_error');
+    notifications.show({ message: t('stepUp.failed'), color: 'red', autoClose: false });
+    void router.navigate({ pathname: pageNow(), search: params.toString() }, { replace: true });
+  }, [t]);
 
   const close = (done: boolean) => {
     decide?.(done);
@@ -67,6 +84,10 @@ export function StepUpDialog() {
     event.preventDefault();
     setBusy(true);
     try {
+      if (method === 'SIGN_ON') {
+        location.assign((await stepUpBySignOn(returnTo(pathNow()))).location);
+        return;
+      }
       await stepUp(code.replace(/\s/g, ''));
       void queries.invalidateQueries({ queryKey: meKey });
       close(true);
@@ -88,21 +109,23 @@ export function StepUpDialog() {
       zIndex={400}
     >
       <form onSubmit={(event) => void submit(event)} className={ui.stack}>
-        <p className={ui.text}>{t('stepUp.why')}</p>
+        <p className={ui.text}>{t(method === 'CODE' ? 'stepUp.why' : 'stepUp.whySignOn')}</p>
         {error !== null && <ErrorMessage error={error} />}
-        <TextInput
-          label={t('signIn.code')}
-          value={code}
-          onChange={(event) => {
-            setCode(event.currentTarget.value);
-          }}
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          required
-          data-autofocus
-        />
+        {method === 'CODE' && (
+          <TextInput
+            label={t('signIn.code')}
+            value={code}
+            onChange={(event) => {
+              setCode(event.currentTarget.value);
+            }}
+            autoComplete="one-time-code"
+            inputMode="numeric"
+            required
+            data-autofocus
+          />
+        )}
         <Button type="submit" loading={busy}>
-          {t('stepUp.go')}
+          {t(method === 'CODE' ? 'stepUp.go' : 'stepUp.goSignOn')}
         </Button>
       </form>
     </Modal>

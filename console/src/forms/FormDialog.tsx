@@ -48,7 +48,7 @@ export function FormDialog({ opened, close, ...props }: Props) {
   const { t } = useWords();
   const [held, setHeld] = useState(false);
   // A refusal that the reader has not put away.
-  const refusal = useRef<unknown>(null);
+  const refusalRef = useRef<unknown>(null);
   return (
     <Modal
       opened={opened}
@@ -56,7 +56,7 @@ export function FormDialog({ opened, close, ...props }: Props) {
       // known is not left by accident: its key is here and nowhere else.
       onClose={() => {
         if (held) return;
-        refusal.current = null;
+        refusalRef.current = null;
         close();
       }}
       withCloseButton={!held}
@@ -64,7 +64,7 @@ export function FormDialog({ opened, close, ...props }: Props) {
       size={props.size ?? 'md'}
       closeButtonProps={{ 'aria-label': t('action.close') }}
     >
-      <Form {...props} close={close} onHeld={setHeld} refusal={refusal} />
+      <Form {...props} close={close} onHeld={setHeld} refusalRef={refusalRef} />
     </Modal>
   );
 }
@@ -83,8 +83,8 @@ function Form({
   blocked,
   keyed = false,
   onHeld,
-  refusal,
-}: Omit<Props, 'opened' | 'title'> & { onHeld: (held: boolean) => void; refusal: RefObject<unknown> }) {
+  refusalRef,
+}: Omit<Props, 'opened' | 'title'> & { onHeld: (held: boolean) => void; refusalRef: RefObject<unknown> }) {
   const { t } = useWords();
   const queries = useQueryClient();
   const [values, setValues] = useState<Values>(initial);
@@ -110,12 +110,11 @@ function Form({
   });
   useEffect(
     () => () => {
-      // eslint-disable-next-line react-hooks/exhaustive-deps -- what it is when the dialog goes
-      const left = refusal.current;
-      refusal.current = null;
+      const left = refusalRef.current;
+      refusalRef.current = null;
       if (left !== null) notifications.show({ message: say.current(left), color: 'red', autoClose: false });
     },
-    [refusal],
+    [refusalRef],
   );
   const reread = () => {
     for (const key of changes) {
@@ -130,9 +129,9 @@ function Form({
 
   const onSubmit = async (event: SyntheticEvent) => {
     event.preventDefault();
-    refusal.current = null;
+    refusalRef.current = null;
     const result = await send();
-    if (!result.done && !result.unknown) refusal.current = result.error;
+    if (!result.done && !result.unknown) refusalRef.current = result.error;
     // After a failure, too: what was read before may no longer be true. What the dialog is about stays until its end is known.
     if (result.done || !result.unknown) reread();
     if (!result.done) return;
@@ -177,7 +176,7 @@ function Form({
           onClick={() => {
             if (busy) return;
             if (unknown) reread();
-            refusal.current = null;
+            refusalRef.current = null;
             onHeld(false);
             close();
           }}

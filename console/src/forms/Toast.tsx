@@ -2,7 +2,7 @@ import { router } from '@/app/router';
 import ui from '@/components/ui.module.css';
 
 /** What was done, in a sentence, and where it can be looked at. */
-export type Done = string | { text: string; to: string; link: string };
+export type Done = string | { text: string; to: string; label: string };
 
 /** An answer of a form that says more than was known before it was sent. */
 export class Said {
@@ -16,7 +16,7 @@ export function Toast({ done }: { done: Done }) {
     <>
       {done.text}{' '}
       <button type="button" className={ui.link} onClick={() => void router.navigate(done.to)}>
-        {done.link}
+        {done.label}
       </button>
     </>
   );

@@ -172,15 +172,16 @@ export function useRecordColumns(own = false): Column<Schemas['FinancialRecord']
   const parts = useColumnParts();
   type Row = Schemas['FinancialRecord'];
   const money = (
-    name: 'gross_amount' | 'platform_commission_amount' | 'net_amount' | 'refunded_amount',
+    name: 'gross_amount' | 'vat_amount' | 'platform_commission_amount' | 'net_amount' | 'refunded_amount',
     more: Partial<Column<Row>> = {},
   ): Column<Row> => ({
     id: name,
     header: t(`card.${name}`),
     width: 8,
     align: 'end',
-    cell: (row) => <Money amount={row[name]} currency={row.currency} />,
-    text: (row) => row[name].toFixed(2),
+    cell: ({ [name]: amount, currency }) =>
+      amount === undefined ? '–' : <Money amount={amount} currency={currency} />,
+    text: ({ [name]: amount }) => amount?.toFixed(2) ?? '',
     ...more,
   });
   return [
@@ -211,6 +212,7 @@ export function useRecordColumns(own = false): Column<Schemas['FinancialRecord']
       text: (row) => (language === 'ar' ? row.status_label_ar : row.status_label_en),
     },
     money('gross_amount', { sort: 'gross_amount' }),
+    money('vat_amount'),
     money('platform_commission_amount', { hidden: true }),
     money('net_amount', { sort: 'net_amount' }),
     money('refunded_amount', { hidden: true }),

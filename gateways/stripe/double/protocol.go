@@ -35,7 +35,8 @@ type protocol struct {
 // Traits implements double.Protocol. Lists lag behind nothing.
 func (protocol) Traits() double.Traits {
 	return double.Traits{
-		Name: "Stripe double", EventPrefix: "evt_", RefundPrefix: "re_", Retryable: true, Keys: true, Revises: true, Lacks: []double.Mode{double.ModeFindLag},
+		Name: "Stripe double", EventPrefix: "evt_", RefundPrefix: "re_", Retryable: true, Keys: true, Revises: true,
+		Lacks: []double.Mode{double.ModeFindLag},
 	}
 }
 

@@ -64,7 +64,7 @@ func TestCompanysOwnObjects(t *testing.T) {
 		{"refund", with(ours, "status", "failed"), models.EventRefundFailed, []sdk.EventType{"refund.updated", "refund.failed", "charge.refund.updated"}},
 		{"refund", with(ours, "status", "pending"), models.EventNotice, []sdk.EventType{"refund.created", "refund.updated"}},
 		{"dispute", nil, models.EventPaymentDisputed, []sdk.EventType{"charge.dispute.created"}},
-		{"dispute", nil, models.EventNotice, []sdk.EventType{
+		{"dispute", nil, models.EventPaymentDisputed, []sdk.EventType{
 			"charge.dispute.updated", "charge.dispute.closed", "charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated",
 		}},
 		{"charge", ours, models.EventNotice, []sdk.EventType{

@@ -45,8 +45,9 @@ func openSession(ctx context.Context, conn bun.IDB, u *models.User, o Opening) (
 			AND (?6 <> '' OR second_factor_at IS NULL) FOR SHARE),
 		s AS (
 			INSERT INTO sessions (id, user_id, expires_at, address, user_agent, second_factor, code_at)
-			SELECT ?2::uuid, id, now() + ?3 * interval '1 second', ?4, ?5, ?6, 
-				CASE WHEN ?6 IN ('TOTP', 'RECOVERY_CODE') THEN now() WHEN ?6 = 'ISSUER' AND ?9::timestamptz IS NOT NULL THEN least(?9::timestamptz, now()) END FROM u
+			SELECT ?2::uuid, id, now() + ?3 * interval '1 second', ?4, ?5, ?6,
+				CASE WHEN ?6 IN ('TOTP', 'RECOVERY_CODE') THEN now()
+					WHEN ?6 = 'ISSUER' AND ?9::timestamptz IS NOT NULL THEN least(?9::timestamptz, now()) END FROM u
 			RETURNING ?10),
 		t AS (
 			INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at)
@@ -103,11 +104,9 @@ func (s *Store) RotateRefreshToken(
 			return fmt.Errorf("lock refresh token: %w", err)
 		}
 
-		again := false
-		if old.SpentAt != nil {
-			if again, err = askedAgain(ctx, tx, &old, from); err != nil {
-				return err
-			}
+		again, err := askedAgain(ctx, tx, &old, from)
+		if err != nil {
+			return err
 		}
 
 		switch {
@@ -137,10 +136,7 @@ func (s *Store) RotateRefreshToken(
 			return nil
 		}
 
-		next.FamilyID, next.UserID = old.FamilyID, old.UserID
-		if next.ExpiresAt.After(out.Session.ExpiresAt) {
-			next.ExpiresAt = out.Session.ExpiresAt
-		}
+		succeed(&next, &old, &out.Session)
 
 		return spendToken(ctx, tx, oldHash, &next, from)
 	})
@@ -153,6 +149,14 @@ func (s *Store) RotateRefreshToken(
 	}
 
 	return out, nil
+}
+
+// succeed makes next the successor of old: a token of the same family and user, which is not valid longer than the session.
+func succeed(next, old *models.RefreshToken, session *models.Session) {
+	next.FamilyID, next.UserID = old.FamilyID, old.UserID
+	if next.ExpiresAt.After(session.ExpiresAt) {
+		next.ExpiresAt = session.ExpiresAt
+	}
 }
 
 // useSession notes a use of a session that is not over, and has a second factor if the account has. Error: sql.ErrNoRows when it is not
@@ -233,9 +237,13 @@ func lockToken(ctx context.Context, tx bun.Tx, hash []byte, user *models.User) (
 	return t, err
 }
 
-// askedAgain reports whether a spent token comes from the client that has just spent it, and its successor is still to be used. The lock of
-// the user's row is held.
+// askedAgain reports whether a token is spent, comes from the client that has just spent it, and its successor is still to be used. The
+// lock of the user's row is held.
 func askedAgain(ctx context.Context, tx bun.Tx, old *models.RefreshToken, from LoginFrom) (again bool, err error) {
+	if old.SpentAt == nil {
+		return false, nil
+	}
+
 	if from.Network == "" || old.SpentNetwork != from.Network || old.SpentAgent != db.CleanAgent(from.UserAgent) || old.RevokedAt != nil {
 		return false, nil
 	}

@@ -15,8 +15,8 @@ import (
 
 // An account whose address was never proved may be a stranger's, who has registered it before its owner came.
 
-// takeFromStranger gives an account to the owner of its address, whose link a caller has used who is neither in a session of the account nor
-// knows its password: all that may be a stranger's ends, and the owner gets a link to a password of their own.
+// takeFromStranger gives an account to the owner of its address, whose link a caller has used who is neither in a session of the account
+// nor knows its password: all that may be a stranger's ends, and the owner gets a link to a password of their own.
 func takeFromStranger(ctx context.Context, tx bun.Tx, by db.Actor, u *models.User) error {
 	_, err := endSessions(ctx, tx, u.ID, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Set("password_hash = ''") })
 	if err != nil {
@@ -39,7 +39,9 @@ func takeFromStranger(ctx context.Context, tx bun.Tx, by db.Actor, u *models.Use
 		return err
 	}
 
-	return db.Audit(ctx, tx, by, models.AuditPasswordVoided, models.EntityUser, &u.ID, map[string]any{"reason": "address verified by its owner"})
+	return db.Audit(ctx, tx, by, models.AuditPasswordVoided, models.EntityUser, &u.ID, map[string]any{
+		"reason": "address verified by its owner",
+	})
 }
 
 // forgetStranger takes away what may be a stranger's beside password and sessions: a second factor, confirmed or not, its recovery codes,

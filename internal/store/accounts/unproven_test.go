@@ -22,18 +22,23 @@ func TestOwnerTakesTheAccount(t *testing.T) {
 		stays bool
 	}{
 		"the link alone": {use: func(t *testing.T, b *books) error {
+			t.Helper()
+
 			taken, err := b.Store.Accounts.VerifyEmail(t.Context(), db.Actor{}, []byte("verify"), false)
 			require.True(t, taken)
 
 			return err
 		}},
 		"in a session, or with the password": {stays: true, use: func(t *testing.T, b *books) error {
+			t.Helper()
+
 			taken, err := b.Store.Accounts.VerifyEmail(t.Context(), db.Actor{}, []byte("verify"), true)
 			require.False(t, taken)
 
 			return err
 		}},
 		"a new password": {use: func(t *testing.T, b *books) error {
+			t.Helper()
 			b.link(t, models.TokenResetPassword, "reset")
 
 			return b.Store.Accounts.ResetPassword(t.Context(), db.Actor{}, []byte("reset"), "the owner's")

@@ -101,7 +101,8 @@ func (s *Store) ShowBooking(ctx context.Context, id uuid.UUID) (ShownBooking, er
 		ColumnExpr("pt.failure_code AS attempt_failure_code, pt.checkout_url AS attempt_checkout_url, pt.expires_at AS attempt_expires_at").
 		Join("JOIN trips AS t ON t.id = bk.trip_id").
 		Join(`LEFT JOIN LATERAL (
-			SELECT id, reference, status, failure_code, checkout_url, expires_at FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
+			SELECT id, reference, status, failure_code, checkout_url, expires_at FROM payment_transactions
+			WHERE booking_id = bk.id AND kind = 'PAYMENT'
 			ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1) AS pt ON true`).
 		Where("bk.id = ?", id).Scan(db.Prepared(ctx))
 

@@ -20,8 +20,9 @@ var errBookingAppeared = models.Errorf(models.CodeServiceUnavailable, "The trip 
 // UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
 // and its error is returned. The status and the seats taken stay as they are. When the departure of a PUBLISHED trip changes,
 // every customer who has paid is notified, and beyond RescheduleTolerance every booking keeps the right to a full refund. Errors:
-// NOT_FOUND and those of CreateTrip, of a PUBLISHED trip that is still to leave those of PublishTrip; VALIDATION_ERROR on departure_at when a PUBLISHED trip is moved into the past, or
-// so near that its customers have less than RescheduleNotice for the refund that the move gives them;
+// NOT_FOUND and those of CreateTrip, of a PUBLISHED trip that is still to leave those of PublishTrip; VALIDATION_ERROR on departure_at
+// when a PUBLISHED trip is moved into the past, or so near that its customers have less than RescheduleNotice for the refund that the
+// move gives them;
 // INVALID_STATE when one is moved that has left with seats taken, or has been moved TripMovesPerDay times today;
 // SERVICE_UNAVAILABLE when a booking that was just made is locked by another transaction at each of a few tries.
 func (s *Store) UpdateTrip(

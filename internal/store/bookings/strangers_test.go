@@ -2,6 +2,7 @@ package bookings_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -93,7 +94,7 @@ func TestStrangersDoNotCountAgainstAPhone(t *testing.T) {
 	t.Parallel()
 
 	for _, verified := range []bool{true, false} {
-		t.Run(fmt.Sprint(verified), func(t *testing.T) {
+		t.Run(strconv.FormatBool(verified), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, strangerLimits("0", 0))
 			b.Trip = b.InsertTrip(t, 50, nil)

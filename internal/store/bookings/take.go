@@ -13,9 +13,9 @@ import (
 	"rihla/models"
 )
 
-// takeSeatsSQL locks, in this order, the account and the phone, the request's key, the network of a stranger, and the trip, for as long as the statement and its
-// commit take. The parts follow from each other: none is run unless the one before it has found what it needs. When one refuses,
-// nothing has changed, except that the key may name a booking that is not made: the next owner of the key makes it.
+// takeSeatsSQL locks, in this order, the account and the phone, the request's key, the network of a stranger, and the trip, for as long
+// as the statement and its commit take. The parts follow from each other: none is run unless the one before it has found what it needs.
+// When one refuses, nothing has changed, except that the key may name a booking that is not made: the next owner of the key makes it.
 //
 // The commit does not wait for the disk: that takes longer than all of the statement, and the trip's row would be locked meanwhile.
 // Nothing is lost by it that a customer was told of. The log is written in order, so that the booking is on the disk once what was
@@ -53,7 +53,8 @@ WITH allowed AS MATERIALIZED (
 )
 SELECT allowed.refused, allowed.unpaid, allowed.held, strangers.refused, bills.held, bills.held + @seats > @bill_share::numeric * t.capacity,
        made.booking_number, made.hold_until, made.created_at, made.updated_at
-FROM allowed LEFT JOIN strangers ON true LEFT JOIN bills ON true LEFT JOIN made ON true LEFT JOIN trips AS t ON t.id = @trip AND @bill_share::numeric > 0`
+FROM allowed LEFT JOIN strangers ON true LEFT JOIN bills ON true LEFT JOIN made ON true
+LEFT JOIN trips AS t ON t.id = @trip AND @bill_share::numeric > 0`
 
 // takeSeats counts the seats in and writes the booking, if the trip is still what it was when the booking was worked out; else it
 // reports false. The trip's row is locked for this one statement: other customers of the trip do not wait for round trips. The

@@ -88,8 +88,8 @@ func (s *Store) GetProviderTrip(ctx context.Context, by db.Actor, id uuid.UUID) 
 	return wholeTrip(ctx, s.db, sc, id)
 }
 
-// CreateTrip adds a DRAFT, of what may be out of use; ProviderID is read for admins only, who must give it. Errors: REFERENCE_NOT_OWNED with the
-// fields whose bus, hotel or rest stop is not a live one of the provider, VALIDATION_ERROR (models.Trip.Check,
+// CreateTrip adds a DRAFT, of what may be out of use; ProviderID is read for admins only, who must give it. Errors:
+// REFERENCE_NOT_OWNED with the fields whose bus, hotel or rest stop is not a live one of the provider, VALIDATION_ERROR (models.Trip.Check,
 // rest_stop_ids, provider_id), FORBIDDEN, NOT_FOUND (no such provider).
 func (s *Store) CreateTrip(ctx context.Context, by db.Actor, t models.Trip) (models.Trip, error) {
 	t.Status, t.SeatsTaken = models.TripDraft, 0
@@ -195,7 +195,8 @@ func (s *Store) ChangeTrip(ctx context.Context, by db.Actor, id uuid.UUID, befor
 // trip that is still to leave is held to those of PublishTrip. after runs in the same SQL transaction, when the trip and its rest stops
 // have been written.
 func SaveTrip(
-	ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip, apply func(*models.Trip) error, after resourceStep[models.Trip], now time.Time,
+	ctx context.Context, tx bun.Tx, by db.Actor, t *models.Trip,
+	apply func(*models.Trip) error, after resourceStep[models.Trip], now time.Time,
 ) error {
 	check := func(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		if t.Runs(now) {

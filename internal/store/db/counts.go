@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+
+	"rihla/internal/clock"
 )
 
 // What a page of a list costs beside its rows is their number. Up to countedAlways rows are counted for each page; what is more is counted
@@ -95,7 +97,7 @@ func (c *Counts) again(ctx context.Context, key [sha256.Size]byte, kept *keptCou
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	kept.rows, kept.at = rows, time.Now()
+	kept.rows, kept.at = rows, clock.Now()
 
 	if rows <= countedAlways {
 		delete(c.kept, key)
@@ -115,7 +117,7 @@ func (c *Counts) read(kept *keptCount) (rows int64, age time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	return kept.rows, time.Since(kept.at)
+	return kept.rows, clock.Now().Sub(kept.at)
 }
 
 // keep makes room for one more number. Those that were not counted for a while are forgotten, and all when that is not enough.
@@ -128,8 +130,10 @@ func (c *Counts) keep(key [sha256.Size]byte) *keptCount {
 	}
 
 	if len(c.kept) >= keptAtMost {
+		now := clock.Now()
+
 		for k, kept := range c.kept {
-			if time.Since(kept.at) > staleFor {
+			if now.Sub(kept.at) > staleFor {
 				delete(c.kept, k)
 			}
 		}

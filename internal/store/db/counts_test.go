@@ -10,6 +10,7 @@ import (
 
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/db"
+	"rihla/internal/store/storetest"
 )
 
 // counter counts the statements that count.
@@ -33,7 +34,7 @@ func TestCounts(t *testing.T) {
 	exec("INSERT INTO many SELECT generate_series(1, 3000)")
 
 	queries := &counter{}
-	s.DB.AddQueryHook(queries)
+	storetest.Watch(s, queries)
 
 	of := func(upTo, bound int64) db.Counted {
 		c, err := s.DB.Counts.Of(t.Context(), s.DB.NewSelect().TableExpr("many").Where("n <= ?", upTo), bound)

@@ -157,7 +157,7 @@ func (by *ListOptions) total(ctx context.Context, q *bun.SelectQuery) (Counted, 
 
 	n, err := q.Count(ctx)
 
-	return Counted{Rows: int64(n), Exact: true}, err
+	return Counted{Rows: n, Exact: true}, err
 }
 
 // page selects the rows of a page, or where Whole reads them their ids.

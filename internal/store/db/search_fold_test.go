@@ -46,7 +46,7 @@ func TestFoldIsOneInGoAndSQL(t *testing.T) {
 	_, conn := storetest.Open(t, models.DefaultPolicies())
 
 	inSQL := func(t require.TestingT, texts []string) (folded []string) {
-		rows, err := conn.Query("SELECT search_fold(x) FROM unnest($1::text[]) WITH ORDINALITY AS t (x, n) ORDER BY n", texts) //nolint:noctx // rapid's T has none
+		rows, err := conn.Query("SELECT search_fold(x) FROM unnest($1::text[]) WITH ORDINALITY AS t (x, n) ORDER BY n", texts)
 		require.NoError(t, err)
 
 		defer rows.Close()

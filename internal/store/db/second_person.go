@@ -12,8 +12,8 @@ import (
 )
 
 // SecondPerson refuses a person who is no second one beside the first: either has made, invited, promoted, unlocked or reset the other's
-// account within 30 days, or the booking is of the second one's address or phone, in any spelling (rules: people.second). first is nil where
-// the service acted by itself, booking where there is none. Error: FORBIDDEN.
+// account within 30 days, or the booking is of the second one's address or phone, in any spelling (rules: people.second). first is nil
+// where the service acted by itself, booking where there is none. Error: FORBIDDEN.
 func SecondPerson(ctx context.Context, tx bun.Tx, first *uuid.UUID, second uuid.UUID, booking *uuid.UUID) error {
 	var why sql.NullString
 

@@ -11,13 +11,13 @@ import (
 	"rihla/models"
 )
 
-// DisputedSQL is the condition that nothing of a payment may be given back or paid out now: the customer's bank has taken its money back, and
-// neither has the dispute been won nor have people closed its incident. %s is the payment's id.
+// DisputedSQL is the condition that nothing of a payment may be given back or paid out now: the customer's bank has taken its money back,
+// and neither has the dispute been won nor have people closed its incident. %s is the payment's id.
 const DisputedSQL = `EXISTS (SELECT FROM disputes AS dp JOIN incidents AS di ON di.id = dp.incident_id
 	WHERE dp.payment_transaction_id = %s AND dp.kind = 'CHARGEBACK' AND dp.state IN ('OPEN', 'LOST') AND di.status = 'OPEN')`
 
-// NotDisputed refuses to give back or to pay out what belongs to a disputed payment. The rows that are about to change are locked: a message
-// about a dispute takes the same locks. Error: PAYMENT_DISPUTED, with the incident of the first one.
+// NotDisputed refuses to give back or to pay out what belongs to a disputed payment. The rows that are about to change are locked: a
+// message about a dispute takes the same locks. Error: PAYMENT_DISPUTED, with the incident of the first one.
 func NotDisputed(ctx context.Context, tx bun.IDB, payments ...uuid.UUID) error {
 	if len(payments) == 0 {
 		return nil

@@ -69,7 +69,10 @@ var exportColumns = []ExportColumn{
 		Name: "payout_reverted_at", Label: models.Label{AR: "وقت إلغاء التحويل (UTC)", EN: "Transfer taken back at (UTC)"},
 		Kind: ExportMoment, sql: exportRevertedSQL,
 	},
-	{Name: "gateway_refund_id", Label: models.Label{AR: "مرجع الاسترداد لدى البوابة", EN: "Gateway refund reference"}, sql: "given.gateway_refund_id"},
+	{
+		Name: "gateway_refund_id", Label: models.Label{AR: "مرجع الاسترداد لدى البوابة", EN: "Gateway refund reference"},
+		sql: "given.gateway_refund_id",
+	},
 }
 
 // exportRevertedSQL is revertedSQL for very many lines: whether a line can have been taken back at all is looked up in a hash of those

@@ -90,7 +90,7 @@ func TestExportWordsInArabic(t *testing.T) {
 	advertised, err := b.Store.Ledger.ListRecords(t.Context(), ledger.RecordFilter{AdCampaignID: *campaign.AdCampaignID})
 	require.NoError(t, err)
 
-	title := advertised.Items[0].TripTitle
+	title := advertised.Items[0].TripTitle + " (Spring)"
 
 	for lang, want := range map[models.Locale][3]string{
 		"":                   {"Test Trip", "Claw-back of " + sold.TransactionNumber, "Ad campaign for trip " + title},

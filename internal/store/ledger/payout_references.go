@@ -22,7 +22,8 @@ const manyUses = 5
 
 // RequireNewReference refuses a payout reference that another payout has, be it of ledger lines or of a refund by hand, and keeps others
 // who ask the same from going on until the transaction ends. What is being paid out itself may have it: the same call may be repeated.
-// Upper and lower case are alike, as in the search. Error: PAYOUT_REFERENCE_USED with companies and bookings in the details (rules: payouts.reference-new).
+// Upper and lower case are alike, as in the search. Error: PAYOUT_REFERENCE_USED with companies and bookings in the details
+// (rules: payouts.reference-new).
 func RequireNewReference(ctx context.Context, tx bun.Tx, reference string, of PayoutSubject) error {
 	reference = strings.TrimSpace(reference)
 

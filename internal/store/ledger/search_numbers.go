@@ -83,7 +83,8 @@ func numbersIn(search string) []numberPart {
 	text := db.LikeEscaper.Replace(search)
 	part := func(condition string, args ...any) numberPart { return numberPart{bun.SafeQuery(condition, args...)} }
 
-	reference := part("fr.payout_reference IS NOT NULL AND search_fold(fr.payout_reference) LIKE ? || search_fold(?) || '%'", beforeText(search), text)
+	reference := part("fr.payout_reference IS NOT NULL AND search_fold(fr.payout_reference) LIKE ? || search_fold(?) || '%'",
+		beforeText(search), text)
 
 	if !maybeInNumber(search) || !hasTrigram(search) && strings.Trim(search, "0123456789") != "" {
 		return []numberPart{reference}

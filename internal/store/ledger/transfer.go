@@ -92,8 +92,8 @@ func (s *Store) MarkTransferred(
 // MarkAllTransferred is MarkTransferred for several lines, all or none of them, in the order of the ids (rules: payouts.all-or-none).
 // The same call again returns them as they are; lines of which some are marked already and others are not were never
 // marked together. Errors: VALIDATION_ERROR on ids (none, too many, one
-// twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; PAYMENT_DISPUTED; APPROVAL_REQUIRED;
-// IDEMPOTENCY_KEY_IN_PROGRESS.
+// twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; PAYMENT_DISPUTED;
+// APPROVAL_REQUIRED; IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTransfers) ([]models.FinancialRecord, error) {
 	if err := validTransfers(m.IDs); err != nil {
 		return nil, err

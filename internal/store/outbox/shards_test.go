@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -168,7 +169,7 @@ func TestClaimsLeaveOutAddresses(t *testing.T) {
 	require.Equal(t, []uuid.UUID{other}, ids(rows))
 }
 
-// Messages that are under way count among those that an address has had.
+// Messages that are under way count among those that an address has had on the same channel, and what was paid is none of them.
 func TestMessagesUnderWayCount(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
@@ -180,7 +181,16 @@ func TestMessagesUnderWayCount(t *testing.T) {
 	rows := b.Claim(t, 10, time.Now().Add(time.Second))
 	require.Len(t, rows, 6)
 
+	paid := slices.Clone(rows[:2])
+
+	// As they would be read, had the bookings not been paid.
+	for i := range rows {
+		rows[i].Kind = models.NotifyPaymentFailed
+	}
+
+	rows = append(rows, paid...)
+
 	left, err := b.Store.Outbox.WithholdNotifications(t.Context(), rows, map[outbox.Address]int{outbox.AddressOf(&rows[0]): 2}, time.Now())
 	require.NoError(t, err)
-	require.Len(t, left, 4, "one on this channel and three on the other one")
+	require.Len(t, left, 6, "one on this channel and three on the other one, and what was paid on both")
 }

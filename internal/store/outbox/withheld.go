@@ -56,20 +56,21 @@ const postponedFor = 7 * 24 * time.Hour
 
 // Limited reports that a message counts among those that its address gets within 24 hours, and is held back by their number. What was paid
 // is always written about: a stranger is not annoyed for money, and an agent books for many travellers with one address. Nor does a
-// link to a new password count, which has a limit of its own (models.AccountTokenPurpose.MailLimit): strangers can ask for it, and would use
-// up its owner's messages.
+// link to a new password count, which has a limit of its own (models.AccountTokenPurpose.MailLimit): strangers can ask for it, and would
+// use up its owner's messages.
 func Limited(n *models.Notification) bool { return !slices.Contains(unlimitedKinds, n.Kind) }
 
-// unlimitedKinds are the messages that the limit does not hold: what was paid, what was given back, when those who have paid leave, and links
-// to a new password.
+// unlimitedKinds are the messages that the limit does not hold: what was paid, what was given back, when those who have paid leave, and
+// links to a new password.
 var unlimitedKinds = []models.NotificationKind{
 	models.NotifyPaymentSucceeded, models.NotifyCampaignPaid, models.NotifyRefundSucceeded, models.NotifyTripMoved, models.NotifyResetPassword,
 }
 
 // WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are sent, and
-// what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What is said about an account is not given up for
-// that, but put back until there is room again, and what was paid is not held back at all (Limited). It returns what is left. underWay is how many the deliverer has to deliver of earlier
-// batches that count (Limited), by address. An address has one deliverer at a time (LeaseShards), so that the limit is exact.
+// what exceeds the messages that an address gets within 24 hours, by mail and by SMS each. What is said about an account is not given up
+// for that, but put back until there is room again, and what was paid is not held back at all (Limited). It returns what is left. underWay
+// is how many the deliverer has to deliver of earlier batches that count (Limited), by address. An address has one deliverer at a time
+// (LeaseShards), so that the limit is exact.
 func (s *Store) WithholdNotifications(
 	ctx context.Context, batch []models.Notification, underWay map[Address]int, now time.Time,
 ) ([]models.Notification, error) {

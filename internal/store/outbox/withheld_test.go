@@ -156,7 +156,7 @@ func TestMessagesThatAreGivenUp(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE status = 'FAILED' AND last_error LIKE 'not sent:%MESSAGES_PER_RECIPIENT%'"))
 }
 
-// What is said about an account waits for room, as what was paid does. A link to a new password, which strangers can ask for, neither waits
+// What is said about an account waits for room. A link to a new password, which strangers can ask for, neither waits
 // nor takes room from the rest.
 func TestMessagesAboutAccounts(t *testing.T) {
 	t.Parallel()

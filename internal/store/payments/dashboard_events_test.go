@@ -77,7 +77,7 @@ func TestAnnounceTransfers(t *testing.T) {
 	one, other := uuid.New(), uuid.New()
 	require.NoError(t, b.Store.Payments.AnnounceTransfers(t.Context(), []uuid.UUID{one, other, one}))
 
-	got := []uuid.UUID{}
+	got := make([]uuid.UUID, 0, 2)
 
 	for range 2 {
 		e := within(t, heard, "an announcement")

@@ -85,8 +85,8 @@ type timeline struct {
 	refundedLines map[uuid.UUID]models.FinancialRecord
 }
 
-// add appends an entry; its kind follows from the event.
-func (t *timeline) add(at time.Time, event TimelineEvent, facts TimelineFacts, details map[string]any, format string, args ...any) {
+// addf appends an entry; its kind follows from the event.
+func (t *timeline) addf(at time.Time, event TimelineEvent, facts TimelineFacts, details map[string]any, format string, args ...any) {
 	t.entries = append(t.entries, TimelineEntry{
 		At: at, Kind: timelineKinds[event], Event: event, Facts: facts, Summary: fmt.Sprintf(format, args...), Details: details,
 	})

@@ -39,15 +39,15 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 		switch {
 		case !t.tellsWriting(l):
 		case l.SplitFrom != nil:
-			t.add(l.CreatedAt, EventRecordSplit, facts, details, "Ledger line %s (%s) was written: it carries what the refund has left",
+			t.addf(l.CreatedAt, EventRecordSplit, facts, details, "Ledger line %s (%s) was written: it carries what the refund has left",
 				l.TransactionNumber, l.Kind)
 		default:
-			t.add(l.CreatedAt, EventRecordWritten, facts, details, "Ledger line %s (%s) was written", l.TransactionNumber, l.Kind)
+			t.addf(l.CreatedAt, EventRecordWritten, facts, details, "Ledger line %s (%s) was written", l.TransactionNumber, l.Kind)
 		}
 
 		// The rest of a split line carries the mark of the whole, which is listed there.
 		if t.payment == t.id && l.TransferredAt != nil && l.TransferredAt.After(l.CreatedAt) {
-			t.add(*l.TransferredAt, EventRecordPaidOut, facts, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
+			t.addf(*l.TransferredAt, EventRecordPaidOut, facts, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
 		}
 
 		if t.payment == t.id {
@@ -74,7 +74,7 @@ func (t *timeline) suspense(ctx context.Context, db bun.IDB) error {
 
 	for i := range booked {
 		b := &booked[i]
-		t.add(b.CreatedAt, EventSuspenseBooked, TimelineFacts{
+		t.addf(b.CreatedAt, EventSuspenseBooked, TimelineFacts{
 			TransactionID: &t.payment, Amount: &b.Amount, Currency: b.CreditAccount.Currency(),
 			DebitAccount: string(b.DebitAccount), CreditAccount: string(b.CreditAccount),
 		}, map[string]any{
@@ -105,10 +105,10 @@ func reversalsOf(ctx context.Context, db bun.IDB, payment uuid.UUID) (map[uuid.U
 func (t *timeline) reversals(all []models.PayoutReversal, l *models.FinancialRecord, details map[string]any) {
 	for _, r := range all {
 		if r.TransferredAt.After(l.CreatedAt) {
-			t.add(r.TransferredAt, EventRecordPaidOut, recordFacts(l), details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
+			t.addf(r.TransferredAt, EventRecordPaidOut, recordFacts(l), details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
 		}
 
-		t.add(r.CreatedAt, EventPayoutReverted, recordFacts(l), details, "The payout mark of ledger line %s was taken back", l.TransactionNumber)
+		t.addf(r.CreatedAt, EventPayoutReverted, recordFacts(l), details, "The payout mark of ledger line %s was taken back", l.TransactionNumber)
 	}
 }
 

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"maps"
 
 	"github.com/uptrace/bun"
 
@@ -27,14 +28,14 @@ func (t *timeline) refund(r *models.Refund) {
 	}
 
 	if r.FailureCode != nil {
-		details["failure_code"], facts.FailureCode = *r.FailureCode, string(*r.FailureCode)
+		details["failure_code"], facts.FailureCode = *r.FailureCode, *r.FailureCode
 	}
 
 	if r.GatewayRefundID != nil {
 		details["gateway_refund_id"], facts.GatewayRefundID = *r.GatewayRefundID, *r.GatewayRefundID
 	}
 
-	t.add(r.CreatedAt, EventRefundRequested, facts, details, "A %s refund of %s %s was requested", r.RefundType, r.Amount, r.Currency)
+	t.addf(r.CreatedAt, EventRefundRequested, facts, details, "A %s refund of %s %s was requested", r.RefundType, r.Amount, r.Currency)
 	t.refundDecisions(r, facts)
 
 	if r.CompletedAt != nil {
@@ -47,18 +48,16 @@ func (t *timeline) refund(r *models.Refund) {
 
 		if line, found := t.refundedLines[r.ID]; found {
 			closed = recordDetails(&line)
-			for key, value := range details {
-				closed[key] = value
-			}
+			maps.Copy(closed, details)
 
 			ended.RecordID, ended.TransactionNumber, ended.RecordKind = &line.ID, line.TransactionNumber, string(line.Kind)
 		}
 
-		t.add(*r.CompletedAt, event, ended, closed, "The refund of %s %s %s", r.Amount, r.Currency, refundBecame(r))
+		t.addf(*r.CompletedAt, event, ended, closed, "The refund of %s %s %s", r.Amount, r.Currency, refundBecame(r))
 	}
 
 	if r.ReturnedAt != nil {
-		t.add(*r.ReturnedAt, EventRefundReturned, facts, details, "The refund of %s %s came back: it is owed", r.Amount, r.Currency)
+		t.addf(*r.ReturnedAt, EventRefundReturned, facts, details, "The refund of %s %s came back: it is owed", r.Amount, r.Currency)
 	}
 }
 
@@ -66,13 +65,13 @@ func (t *timeline) refund(r *models.Refund) {
 func (t *timeline) refundDecisions(r *models.Refund, facts TimelineFacts) {
 	if d := r.Approval; d != nil {
 		facts.Decision, facts.DecidedBy = string(d.Decision), d.DecidedBy
-		t.add(d.DecidedAt, EventRefundApproval, facts, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
+		t.addf(d.DecidedAt, EventRefundApproval, facts, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
 			"The refund of %s %s, which needs an approval: %s", r.Amount, r.Currency, d.Decision)
 	}
 
 	if d := r.Payout; d != nil {
 		facts.Decision, facts.DecidedBy = string(d.Decision), &d.DecidedBy
-		t.add(d.DecidedAt, EventRefundPayout, facts, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
+		t.addf(d.DecidedAt, EventRefundPayout, facts, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
 			"Finance staff decided about the payout of %s %s by hand: %s", r.Amount, r.Currency, d.Decision)
 	}
 }

@@ -148,8 +148,10 @@ func TestTimelineFoldsRepetitions(t *testing.T) {
 	require.Len(t, said, 2, "another amount is another statement")
 	require.Equal(t, 3, said[0].Facts.Deliveries)
 
-	bodies := []any{said[0].Details["body"]}
 	again, _ := said[0].Details["repeats"].([]map[string]any)
+
+	bodies := make([]any, 0, 1+len(again))
+	bodies = append(bodies, said[0].Details["body"])
 
 	for _, one := range again {
 		bodies = append(bodies, one["body"])

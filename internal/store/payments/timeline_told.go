@@ -57,7 +57,7 @@ func (t *timeline) webhook(e *models.WebhookEvent) {
 		event = EventGatewayAnswered
 	}
 
-	t.add(e.ReceivedAt, event, TimelineFacts{
+	t.addf(e.ReceivedAt, event, TimelineFacts{
 		TransactionID: e.TransactionID, RefundID: e.RefundID, GatewayRefundID: e.GatewayRefundID, Channel: string(e.Channel),
 		EventType: string(e.Type), Outcome: string(e.Outcome), Amount: e.Amount, Currency: e.Currency, Deliveries: 1,
 	}, eventFacts(e), "The gateway reported %s: %s", e.Type, became)
@@ -124,10 +124,10 @@ func (t *timeline) states(ctx context.Context, db bun.IDB) error {
 		}
 
 		if c.FromStatus == nil {
-			t.add(c.ChangedAt, EventTransactionOpened, facts, details, "The transaction was opened as %s%s", c.ToStatus, why)
+			t.addf(c.ChangedAt, EventTransactionOpened, facts, details, "The transaction was opened as %s%s", c.ToStatus, why)
 		} else {
 			facts.FromStatus = string(*c.FromStatus)
-			t.add(c.ChangedAt, EventStatusChanged, facts, details, "The transaction went from %s to %s%s", *c.FromStatus, c.ToStatus, why)
+			t.addf(c.ChangedAt, EventStatusChanged, facts, details, "The transaction went from %s to %s%s", *c.FromStatus, c.ToStatus, why)
 		}
 	}
 
@@ -149,13 +149,14 @@ func (t *timeline) notifications(ctx context.Context, db bun.IDB) error {
 			"notification_id": n.ID, "notification_kind": n.Kind, "channel": n.Channel, "status": n.Status, "attempts": n.Attempts,
 		}
 		facts := TimelineFacts{
-			TransactionID: &n.TransactionID, NotificationID: &n.ID, NotificationKind: string(n.Kind), Channel: string(n.Channel), Attempts: &n.Attempts,
+			TransactionID: &n.TransactionID, NotificationID: &n.ID, NotificationKind: string(n.Kind), Channel: string(n.Channel),
+			Attempts: &n.Attempts,
 		}
 
 		t.message(n, facts, details)
 
 		if n.SentAt != nil {
-			t.add(*n.SentAt, EventMessageSent, facts, details, "Notification %s by %s was sent", n.Kind, n.Channel)
+			t.addf(*n.SentAt, EventMessageSent, facts, details, "Notification %s by %s was sent", n.Kind, n.Channel)
 		}
 	}
 
@@ -168,14 +169,14 @@ func (t *timeline) message(n *models.Notification, facts TimelineFacts, details 
 
 	switch {
 	case n.SentAt != nil || reason == "":
-		t.add(n.CreatedAt, EventMessageQueued, facts, details, "Notification %s by %s was queued", n.Kind, n.Channel)
+		t.addf(n.CreatedAt, EventMessageQueued, facts, details, "Notification %s by %s was queued", n.Kind, n.Channel)
 	case n.Status == models.NotificationFailed:
 		facts.Reason, details["reason"], details["last_error"] = string(reason), reason, n.LastError
-		t.add(n.CreatedAt, EventMessageGivenUp, facts, details, "Notification %s by %s was given up: %s", n.Kind, n.Channel, n.LastError)
+		t.addf(n.CreatedAt, EventMessageGivenUp, facts, details, "Notification %s by %s was given up: %s", n.Kind, n.Channel, n.LastError)
 	default:
 		facts.Reason, facts.Until = string(reason), &n.NextAttemptAt
 		details["reason"], details["last_error"], details["next_attempt_at"] = reason, n.LastError, n.NextAttemptAt
-		t.add(n.CreatedAt, EventMessageWaiting, facts, details, "Notification %s by %s was queued and waits: %s", n.Kind, n.Channel, n.LastError)
+		t.addf(n.CreatedAt, EventMessageWaiting, facts, details, "Notification %s by %s was queued and waits: %s", n.Kind, n.Channel, n.LastError)
 	}
 }
 
@@ -192,17 +193,18 @@ func (t *timeline) disputes(ctx context.Context, db bun.IDB) error {
 		d := &all[i]
 		facts := TimelineFacts{
 			TransactionID: &d.PaymentTransactionID, IncidentID: &d.IncidentID, IncidentKind: string(models.IncidentPaymentDisputed),
-			DisputeKind: string(d.Kind), ToStatus: string(models.DisputeOpen), Amount: d.Amount, Currency: d.Currency, Reason: d.Reason, Until: d.DueAt,
+			DisputeKind: string(d.Kind), ToStatus: string(models.DisputeOpen), Amount: d.Amount, Currency: d.Currency,
+			Reason: d.Reason, Until: d.DueAt,
 		}
 		details := map[string]any{
 			"gateway_dispute_id": d.GatewayDisputeID, "dispute_kind": d.Kind, "dispute_state": d.State, "reason": d.Reason, "incident_id": d.IncidentID,
 		}
 
-		t.add(d.OpenedAt, EventDisputeOpened, facts, details, "The customer's bank opened a dispute (%s)", d.Kind)
+		t.addf(d.OpenedAt, EventDisputeOpened, facts, details, "The customer's bank opened a dispute (%s)", d.Kind)
 
 		if d.ClosedAt != nil {
 			facts.ToStatus, facts.Until = string(d.State), nil
-			t.add(*d.ClosedAt, EventDisputeClosed, facts, details, "The dispute (%s) ended: %s", d.Kind, d.State)
+			t.addf(*d.ClosedAt, EventDisputeClosed, facts, details, "The dispute (%s) ended: %s", d.Kind, d.State)
 		}
 	}
 
@@ -224,10 +226,10 @@ func (t *timeline) incidents(ctx context.Context, db bun.IDB) error {
 		details := map[string]any{"incident_id": c.ID, "incident_kind": c.Kind, "status": c.Status}
 		facts := TimelineFacts{IncidentID: &c.ID, IncidentKind: string(c.Kind), RefundID: c.RefundID, TransactionID: c.PaymentTransactionID}
 
-		t.add(c.CreatedAt, EventIncidentOpened, facts, details, "Incident %s was opened: %s", c.Kind, c.Message)
+		t.addf(c.CreatedAt, EventIncidentOpened, facts, details, "Incident %s was opened: %s", c.Kind, c.Message)
 
 		if c.ResolvedAt != nil {
-			t.add(*c.ResolvedAt, EventIncidentResolved, facts, details, "Incident %s was resolved", c.Kind)
+			t.addf(*c.ResolvedAt, EventIncidentResolved, facts, details, "Incident %s was resolved", c.Kind)
 		}
 	}
 

@@ -18,7 +18,8 @@ import (
 const storeOpenSQL = `
 WITH open AS (
     SELECT e.id, e.channel, e.webhook_id, e.type, e.checkout_id, e.merchant_reference, e.amount, e.currency, e.payment_method,
-        e.result_code, e.failure_reason, e.gateway_refund_id, e.occurred_at, e.body, e.signature, e.revises, pt.id AS transaction_id, pt.booking_id
+        e.result_code, e.failure_reason, e.gateway_refund_id, e.occurred_at, e.body, e.signature, e.revises,
+        pt.id AS transaction_id, pt.booking_id
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
             $11::text[], $12::text[], $13::timestamptz[], $14::text[], $15::text[], $16::boolean[], $17::text[])
         AS e(id, channel, webhook_id, type, checkout_id, merchant_reference, amount, currency, payment_method, result_code,

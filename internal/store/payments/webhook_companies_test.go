@@ -11,7 +11,7 @@ import (
 )
 
 // TestHintHasTheGatewayAsked: a message whose content is not proven changes nothing, whatever it says; the attempt is the next to be
-// asked about.
+// asked about, and of one that is paid, what has been given back.
 func TestHintHasTheGatewayAsked(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)
@@ -35,7 +35,7 @@ func TestHintHasTheGatewayAsked(t *testing.T) {
 		{"by the company's id alone", open, func(e *models.WebhookEvent) { e.MerchantReference = "" }, true},
 		{"by our id alone", open, func(e *models.WebhookEvent) { e.CheckoutID = "" }, true},
 		{"one that ended without money", ended, nil, true},
-		{"one that is paid", paid, nil, false},
+		{"one that is paid", paid, nil, true},
 		{"of another channel", open, func(e *models.WebhookEvent) { e.Channel = models.ChannelWalletB }, false},
 		{"nothing of ours", stranger, func(e *models.WebhookEvent) { e.CheckoutID = "foreign" }, false},
 	} {
@@ -56,6 +56,11 @@ func TestHintHasTheGatewayAsked(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, waited, 1)
 	require.Equal(t, open.ID, waited[0].ID)
+
+	rechecks, err := b.Store.Payments.ClaimRechecks(t.Context(), models.ChannelGatewayA, time.Minute, 9, now)
+	require.NoError(t, err)
+	require.Len(t, rechecks, 1, "what has been given back of the one that is paid")
+	require.Equal(t, paid.ID, rechecks[0].ID)
 }
 
 // TestDisputedPayment: a person has to answer the bank. Nothing moves, and every word about it is in one incident.

@@ -58,31 +58,20 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
 		}
 
-		res, err := tx.NewInsert().Model(&e).ExcludeColumn("received_at").On("CONFLICT (channel, webhook_id) DO NOTHING").Exec(ctx)
-		if err != nil {
-			return fmt.Errorf("store event: %w", err)
-		}
-
-		n, err := res.RowsAffected()
+		added, err := insertEvent(ctx, tx, &e)
 		if err != nil {
 			return err
 		}
 
-		if n == 0 {
+		if !added {
 			if adopted, err := storedBefore(ctx, tx, &e, &out); err != nil || !adopted {
 				return err
 			}
 		}
 
 		switch {
-		case !out.Known && refunded:
-			if out.Ask, err = unknownRefund(ctx, tx, &e, now); err != nil {
-				return err
-			}
-
-			return unknownReference(ctx, tx, &e)
 		case !out.Known:
-			return unknownReference(ctx, tx, &e)
+			return unknownSubject(ctx, tx, &e, refunded, &out, now)
 		case other != uuid.Nil:
 			return referenceConflict(ctx, tx, t, other, eventDetails(&e))
 		case e.Type == models.EventNotice:
@@ -95,6 +84,30 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 	})
 
 	return out, err
+}
+
+// insertEvent writes an event, and reports whether it did: not when its webhook id is used.
+func insertEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (added bool, err error) {
+	res, err := tx.NewInsert().Model(e).ExcludeColumn("received_at").On("CONFLICT (channel, webhook_id) DO NOTHING").Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("store event: %w", err)
+	}
+
+	n, err := res.RowsAffected()
+
+	return n > 0, err
+}
+
+// unknownSubject deals with an event about nothing that we know. One that told of a refund (refunded) may be of a payment that we do know:
+// then its gateway is to be asked.
+func unknownSubject(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, refunded bool, out *Stored, now time.Time) (err error) {
+	if refunded {
+		if out.Ask, err = unknownRefund(ctx, tx, e, now); err != nil {
+			return err
+		}
+	}
+
+	return unknownReference(ctx, tx, e)
 }
 
 // openEventIncident opens the incident of an event that operators have to hear of: its type is unknown, or it contradicts what its

@@ -15,9 +15,10 @@ import (
 
 // DecideApproval keeps what a person decided about a refund that needs an approval, once and for all, with its audit entry;
 // SettleRefund takes it up. The requester of the refund may reject it, which withdraws it, but not approve it; nor may the
-// payee, or a person who is no second one beside the requester (db.SecondPerson). The same decision by the same person again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these; INVALID_STATE when the
-// refund needs no approval, was decided otherwise, or has waited too long (models.Refund.MayDecide); STEP_UP_REQUIRED (d.AtMost). When the
-// requester's account is locked or removed by then, an approval is kept as a rejection: INVALID_STATE, with the refund.
+// payee, or a person who is no second one beside the requester (db.SecondPerson). The same decision by the same person again changes
+// nothing. Errors: NOT_FOUND; FORBIDDEN to these; INVALID_STATE when the refund needs no approval, was decided otherwise, or has waited
+// too long (models.Refund.MayDecide); STEP_UP_REQUIRED (d.AtMost). When the requester's account is locked or removed by then, an approval
+// is kept as a rejection: INVALID_STATE, with the refund.
 func (s *Store) DecideApproval(ctx context.Context, by db.Actor, d models.RefundApproval, now time.Time) (models.Refund, error) {
 	var (
 		r       models.Refund
@@ -47,21 +48,8 @@ func (s *Store) DecideApproval(ctx context.Context, by db.Actor, d models.Refund
 		}
 
 		if d.Decision == models.ApprovalApproved {
-			if err := db.SecondPerson(ctx, tx, r.RequestedBy, by.UserID, r.BookingID); err != nil {
+			if refused, err = s.mayApprove(ctx, tx, by, &r, &d, now); err != nil {
 				return err
-			}
-
-			if err := s.mayDecideSum(ctx, tx, approvals, by.UserID, &r, d.AtMost, now); err != nil {
-				return err
-			}
-
-			gone, err := db.IsGone(ctx, tx, r.RequestedBy)
-			if err != nil {
-				return err
-			}
-
-			if gone {
-				d.Decision, d.Note, refused = models.ApprovalRejected, requesterGone, errRequesterGone()
 			}
 		}
 
@@ -74,6 +62,29 @@ func (s *Store) DecideApproval(ctx context.Context, by db.Actor, d models.Refund
 	}
 
 	return r, refused
+}
+
+// mayApprove says whether by may be the second person of an order. One whose requester's account is gone ends with it: the decision
+// becomes a rejection, and refused says so. Errors: FORBIDDEN, STEP_UP_REQUIRED.
+func (s *Store) mayApprove(
+	ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund, d *models.RefundApproval, now time.Time,
+) (refused, err error) {
+	if err := db.SecondPerson(ctx, tx, r.RequestedBy, by.UserID, r.BookingID); err != nil {
+		return nil, err
+	}
+
+	if err := s.mayDecideSum(ctx, tx, approvals, by.UserID, r, d.AtMost, now); err != nil {
+		return nil, err
+	}
+
+	gone, err := db.IsGone(ctx, tx, r.RequestedBy)
+	if err != nil || !gone {
+		return nil, err
+	}
+
+	d.Decision, d.Note = models.ApprovalRejected, requesterGone
+
+	return errRequesterGone(), nil
 }
 
 // requesterGone is the note of a decision about an order whose requester can act no more.

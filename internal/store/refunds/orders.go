@@ -22,9 +22,9 @@ import (
 // OrderRefund writes the order of a refund: the PENDING refund, its amount promised out of the payment so that no other
 // refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
 // comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules), by the sums of its payment
-// and of its requester over all payments. The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking), VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING,
-// BOOKING_NOT_REFUNDABLE, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED (another amount than expected), STEP_UP_REQUIRED, IDEMPOTENCY_KEY_REUSED (another
-// request with the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
+// and of its requester over all payments. The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking),
+// VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED (another amount than
+// expected), STEP_UP_REQUIRED, IDEMPOTENCY_KEY_REUSED (another request with the same id), IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
 	var out models.Refund
 

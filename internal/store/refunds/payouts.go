@@ -41,20 +41,8 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 		refused = nil
 
 		var t models.PaymentTransaction
-		if r, t, err = lockRefund(ctx, tx, d.RefundID); err != nil {
+		if r, t, err = s.lockPayout(ctx, tx, by, &d); err != nil {
 			return err
-		}
-
-		if r.FailedAtGateway() && d.Decision == models.PayoutPaid {
-			if err := mayPayInstead(ctx, tx, &t, &r, &d); err != nil {
-				return err
-			}
-
-			if r, t, err = s.orderInstead(ctx, tx, by, &t, &r); err != nil {
-				return err
-			}
-
-			d.RefundID = r.ID
 		}
 
 		if err := mayDecide(&r, &d); err != nil {
@@ -66,33 +54,11 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 		}
 
 		if r.Payout != nil {
-			if !sameDecision(r.Payout, &d) {
-				return models.Errorf(models.CodeInvalidState, "The payout is decided already: %s.", r.Payout.Decision)
-			}
-
-			return nil
+			return decidedAlready(r.Payout, &d)
 		}
 
-		if d.Decision == models.PayoutPaid {
-			if err := ledger.NotDisputed(ctx, tx, t.ID); err != nil {
-				return err
-			}
-		}
-
-		if d.NewReference && d.Reference != nil {
-			if err := ledger.RequireNewReference(ctx, tx, *d.Reference, ledger.PayoutSubject{Refund: d.RefundID}); err != nil {
-				return err
-			}
-		}
-
-		if err := datePayout(&d, &r, &t, now); err != nil {
+		if refused, err = s.newPayout(ctx, tx, by, &t, &r, &d, now); err != nil {
 			return err
-		}
-
-		if d.Decision == models.PayoutPaid {
-			if refused, err = s.mayPayOut(ctx, tx, by, &r, &d, now); err != nil {
-				return err
-			}
 		}
 
 		r.Payout = &d
@@ -104,6 +70,65 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 	}
 
 	return r, refused
+}
+
+// lockPayout reads the refund about which d decides, under the lock of its payment. Of one that its gateway did not make, a payout orders a
+// refund by hand instead: that is the one to decide about, and d names it.
+func (s *Store) lockPayout(
+	ctx context.Context, tx bun.Tx, by db.Actor, d *models.RefundPayout,
+) (models.Refund, models.PaymentTransaction, error) {
+	r, t, err := lockRefund(ctx, tx, d.RefundID)
+	if err != nil || !r.FailedAtGateway() || d.Decision != models.PayoutPaid {
+		return r, t, err
+	}
+
+	if err := mayPayInstead(ctx, tx, &t, &r, d); err != nil {
+		return r, t, err
+	}
+
+	if r, t, err = s.orderInstead(ctx, tx, by, &t, &r); err != nil {
+		return r, t, err
+	}
+
+	d.RefundID = r.ID
+
+	return r, t, nil
+}
+
+// decidedAlready refuses another decision than the one that is kept.
+func decidedAlready(kept, d *models.RefundPayout) error {
+	if !sameDecision(kept, d) {
+		return models.Errorf(models.CodeInvalidState, "The payout is decided already: %s.", kept.Decision)
+	}
+
+	return nil
+}
+
+// newPayout says whether the first decision about a payout may be made, and gives it its day. refused is that of mayPayOut.
+func (s *Store) newPayout(
+	ctx context.Context, tx bun.Tx, by db.Actor, t *models.PaymentTransaction, r *models.Refund, d *models.RefundPayout, now time.Time,
+) (refused, err error) {
+	if d.Decision == models.PayoutPaid {
+		if err := ledger.NotDisputed(ctx, tx, t.ID); err != nil {
+			return nil, err
+		}
+	}
+
+	if d.NewReference && d.Reference != nil {
+		if err := ledger.RequireNewReference(ctx, tx, *d.Reference, ledger.PayoutSubject{Refund: d.RefundID}); err != nil {
+			return nil, err
+		}
+	}
+
+	if err := datePayout(d, r, t, now); err != nil {
+		return nil, err
+	}
+
+	if d.Decision != models.PayoutPaid {
+		return nil, nil
+	}
+
+	return s.mayPayOut(ctx, tx, by, r, d, now)
 }
 
 // mayPayOut says whether by may be the second person of a payout. An order that no second person has approved, of money that is not owed,

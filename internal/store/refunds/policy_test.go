@@ -59,10 +59,14 @@ func TestPolicyRefund(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.amount, reserved.Amount.String())
 			require.Equal(t, c.amount, quote.Amount.String(), "as it was quoted")
+			require.True(t, reserved.JustOrdered)
 
-			// The same key again is the same amount, however late.
+			// The same key again is the same amount, however late, and no second order.
 			again, err := b.Store.Refunds.OrderRefund(t.Context(), r, b.Trip.DepartureAt)
 			require.NoError(t, err)
+			require.False(t, again.JustOrdered)
+
+			reserved.JustOrdered = false
 			require.Equal(t, reserved, again)
 
 			kept, err := b.Store.Refunds.RefundByID(t.Context(), r.ID)

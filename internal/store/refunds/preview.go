@@ -39,8 +39,8 @@ func (s *Store) PreviewRefund(ctx context.Context, r models.RefundRequest, now t
 	return out, err
 }
 
-// PreviewOrdered says what a PENDING refund of a booking will do, for the person who decides about it (rules: refunds.preview). Errors: NOT_FOUND;
-// INVALID_STATE when it has ended, or is of a campaign.
+// PreviewOrdered says what a PENDING refund of a booking will do, for the person who decides about it (rules: refunds.preview). Errors:
+// NOT_FOUND; INVALID_STATE when it has ended, or is of a campaign.
 func (s *Store) PreviewOrdered(ctx context.Context, id uuid.UUID, now time.Time) (models.RefundPreview, error) {
 	var out models.RefundPreview
 

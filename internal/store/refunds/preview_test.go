@@ -271,9 +271,13 @@ func TestRefundOfAnotherAmountThanExpected(t *testing.T) {
 	ordered, err := b.Store.Refunds.OrderRefund(t.Context(), r, early)
 	require.NoError(t, err)
 	require.Equal(t, "115.00", ordered.Amount.String())
+	require.True(t, ordered.JustOrdered)
 
 	// The same request again is that order, whatever it would come to now.
 	again, err := b.Store.Refunds.OrderRefund(t.Context(), r, late)
 	require.NoError(t, err)
+	require.False(t, again.JustOrdered)
+
+	ordered.JustOrdered = false
 	require.Equal(t, ordered, again)
 }

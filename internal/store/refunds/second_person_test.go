@@ -15,15 +15,15 @@ import (
 
 // place asks for a second person: the first one acts, then the second one.
 type place struct {
-	first  func(b *books, t *testing.T, by db.Actor) (subject uuid.UUID, booking uuid.UUID)
-	second func(b *books, t *testing.T, by db.Actor, subject uuid.UUID) error
+	first  func(t *testing.T, b *books, by db.Actor) (subject uuid.UUID, booking uuid.UUID)
+	second func(t *testing.T, b *books, by db.Actor, subject uuid.UUID) error
 	insert string // the same past the code: $1 is the subject, $2 the second person
 	needs  string // why the database refuses it
 }
 
 // places are all that ask for a second person.
 func places() map[string]place {
-	order := func(tx models.PaymentTransaction, b *books, t *testing.T, by db.Actor) (uuid.UUID, uuid.UUID) {
+	order := func(t *testing.T, b *books, tx models.PaymentTransaction, by db.Actor) (uuid.UUID, uuid.UUID) {
 		t.Helper()
 
 		r := b.Ask(tx, "60.00")
@@ -35,12 +35,12 @@ func places() map[string]place {
 
 	return map[string]place{
 		"approve": {
-			func(b *books, t *testing.T, by db.Actor) (uuid.UUID, uuid.UUID) {
+			func(t *testing.T, b *books, by db.Actor) (uuid.UUID, uuid.UUID) {
 				t.Helper()
 
-				return order(b.Paid(t, 1), b, t, by)
+				return order(t, b, b.Paid(t, 1), by)
 			},
-			func(b *books, t *testing.T, by db.Actor, subject uuid.UUID) error {
+			func(t *testing.T, b *books, by db.Actor, subject uuid.UUID) error {
 				t.Helper()
 				_, err := b.Store.Refunds.DecideApproval(t.Context(), by, bookstest.Approved(subject), time.Now())
 
@@ -49,7 +49,7 @@ func places() map[string]place {
 			"INSERT INTO refund_approvals (refund_id, decision, decided_by, decided_at) VALUES ($1, 'APPROVED', $2, now())", "cannot be decided so",
 		},
 		"confirm-payout": {
-			func(b *books, t *testing.T, by db.Actor) (uuid.UUID, uuid.UUID) {
+			func(t *testing.T, b *books, by db.Actor) (uuid.UUID, uuid.UUID) {
 				t.Helper()
 
 				r := b.Ask(b.PaidBill(t), "40.00") // which needs no approval
@@ -58,7 +58,7 @@ func places() map[string]place {
 
 				return r.ID, r.BookingID
 			},
-			func(b *books, t *testing.T, by db.Actor, subject uuid.UUID) error {
+			func(t *testing.T, b *books, by db.Actor, subject uuid.UUID) error {
 				t.Helper()
 				_, err := b.Store.Refunds.DecidePayout(t.Context(), by, bookstest.PaidOut(subject, "TRF-1"), time.Now())
 
@@ -68,7 +68,7 @@ func places() map[string]place {
 			VALUES ($1, 'PAID_OUT', 'TRF-1', current_date, $2, now())`, "cannot be decided so",
 		},
 		"revert-transfer": {
-			func(b *books, t *testing.T, by db.Actor) (uuid.UUID, uuid.UUID) {
+			func(t *testing.T, b *books, by db.Actor) (uuid.UUID, uuid.UUID) {
 				t.Helper()
 
 				tx := b.Paid(t, 1)
@@ -78,7 +78,7 @@ func places() map[string]place {
 
 				return line, *tx.BookingID
 			},
-			func(b *books, t *testing.T, by db.Actor, subject uuid.UUID) error {
+			func(t *testing.T, b *books, by db.Actor, subject uuid.UUID) error {
 				t.Helper()
 				_, err := b.Store.Ledger.RevertTransferred(t.Context(), by, subject, ledger.RevertTransfer{Reason: "returned"})
 
@@ -91,7 +91,7 @@ func places() map[string]place {
 }
 
 // invited is an account of finance staff that a SUPER_ADMIN has just invited.
-func (b *books) invited(t *testing.T, by db.Actor) db.Actor {
+func invited(t *testing.T, b *books, by db.Actor) db.Actor {
 	t.Helper()
 
 	u, err := b.Store.Accounts.Invite(t.Context(), by, models.User{
@@ -107,12 +107,12 @@ func TestSecondPersonIsAnother(t *testing.T) {
 	t.Parallel()
 
 	ties := map[string]struct {
-		tie     func(b *books, t *testing.T, by db.Actor) db.Actor
+		tie     func(t *testing.T, b *books, by db.Actor) db.Actor
 		refused bool
 	}{
-		"strangers": {func(b *books, _ *testing.T, _ db.Actor) db.Actor { return b.As(models.RoleFinanceAdmin) }, false},
-		"invited":   {(*books).invited, true},
-		"promoted": {func(b *books, t *testing.T, by db.Actor) db.Actor {
+		"strangers": {func(_ *testing.T, b *books, _ db.Actor) db.Actor { return b.As(models.RoleFinanceAdmin) }, false},
+		"invited":   {invited, true},
+		"promoted": {func(t *testing.T, b *books, by db.Actor) db.Actor {
 			t.Helper()
 
 			support := b.Users[models.RoleSupportAgent].ID
@@ -125,7 +125,7 @@ func TestSecondPersonIsAnother(t *testing.T) {
 
 			return db.Actor{UserID: support, Role: models.RoleFinanceAdmin}
 		}, true},
-		"changed otherwise": {func(b *books, t *testing.T, by db.Actor) db.Actor {
+		"changed otherwise": {func(t *testing.T, b *books, by db.Actor) db.Actor {
 			t.Helper()
 
 			_, err := b.Store.Accounts.ChangeAccount(t.Context(), by, b.Finance.UserID, func(u *models.User) error {
@@ -137,7 +137,7 @@ func TestSecondPersonIsAnother(t *testing.T) {
 
 			return b.As(models.RoleFinanceAdmin)
 		}, false},
-		"unlocked": {func(b *books, t *testing.T, by db.Actor) db.Actor {
+		"unlocked": {func(t *testing.T, b *books, by db.Actor) db.Actor {
 			t.Helper()
 
 			_, err := b.Store.Accounts.UnlockAccount(t.Context(), by, b.Finance.UserID)
@@ -145,7 +145,7 @@ func TestSecondPersonIsAnother(t *testing.T) {
 
 			return b.As(models.RoleFinanceAdmin)
 		}, true},
-		"second factor reset": {func(b *books, t *testing.T, by db.Actor) db.Actor {
+		"second factor reset": {func(t *testing.T, b *books, by db.Actor) db.Actor {
 			t.Helper()
 			b.Exec(t, "UPDATE users SET second_factor_at = now() WHERE id = $1", b.Finance.UserID)
 
@@ -154,7 +154,7 @@ func TestSecondPersonIsAnother(t *testing.T) {
 
 			return b.As(models.RoleFinanceAdmin)
 		}, true},
-		"of a company then": {func(b *books, t *testing.T, by db.Actor) db.Actor {
+		"of a company then": {func(t *testing.T, b *books, by db.Actor) db.Actor {
 			t.Helper()
 			b.Exec(t, `INSERT INTO audit_log (id, actor_id, actor_role, action, entity, entity_id, details, request_id)
 				VALUES (gen_random_uuid(), $1, 'SUPER_ADMIN', 'USER_INVITED', 'user', $2, '{"role": "PROVIDER_ADMIN"}', '')`,
@@ -173,22 +173,22 @@ func TestSecondPersonIsAnother(t *testing.T) {
 					t.Parallel()
 					b := setup(t, bookstest.Strict())
 					super := b.As(models.RoleSuperAdmin)
-					other := c.tie(b, t, super)
+					other := c.tie(t, b, super)
 
 					for _, pair := range [][2]db.Actor{{super, other}, {other, super}} {
-						subject, _ := p.first(b, t, pair[0])
+						subject, _ := p.first(t, b, pair[0])
 
 						if !c.refused {
-							require.NoError(t, p.second(b, t, pair[1], subject))
+							require.NoError(t, p.second(t, b, pair[1], subject))
 
 							continue
 						}
 
-						bookstest.RequireCode(t, models.CodeForbidden, p.second(b, t, pair[1], subject))
+						bookstest.RequireCode(t, models.CodeForbidden, p.second(t, b, pair[1], subject))
 
 						_, err := b.DB.ExecContext(t.Context(), p.insert, subject, pair[1].UserID)
 						require.ErrorContains(t, err, p.needs)
-						require.NoError(t, p.second(b, t, b.As(models.RoleAdmin), subject), "somebody else may")
+						require.NoError(t, p.second(t, b, b.As(models.RoleAdmin), subject), "somebody else may")
 					}
 				})
 			}
@@ -252,20 +252,20 @@ func TestSecondPersonIsNotTheContact(t *testing.T) {
 					admin := b.As(models.RoleAdmin)
 					b.Exec(t, "UPDATE users SET email = 'admin@rihla.test', phone = '+966 55 512 3456' WHERE id = $1", admin.UserID)
 
-					subject, booking := p.first(b, t, b.As(models.RoleFinanceAdmin))
+					subject, booking := p.first(t, b, b.As(models.RoleFinanceAdmin))
 					b.Exec(t, "UPDATE bookings SET "+c.column+" = $1 WHERE id = $2", c.value, booking)
 
 					if !c.refused {
-						require.NoError(t, p.second(b, t, admin, subject))
+						require.NoError(t, p.second(t, b, admin, subject))
 
 						return
 					}
 
-					bookstest.RequireCode(t, models.CodeForbidden, p.second(b, t, admin, subject))
+					bookstest.RequireCode(t, models.CodeForbidden, p.second(t, b, admin, subject))
 
 					_, err := b.DB.ExecContext(t.Context(), p.insert, subject, admin.UserID)
 					require.ErrorContains(t, err, p.needs)
-					require.NoError(t, p.second(b, t, b.As(models.RoleSuperAdmin), subject))
+					require.NoError(t, p.second(t, b, b.As(models.RoleSuperAdmin), subject))
 				})
 			}
 		})
@@ -277,14 +277,14 @@ func TestSecondPersonIsNotTheContact(t *testing.T) {
 func TestOrderOfARequesterWhoIsGone(t *testing.T) {
 	t.Parallel()
 
-	for name, leave := range map[string]func(b *books, t *testing.T, id uuid.UUID){
-		"locked": func(b *books, t *testing.T, id uuid.UUID) {
+	for name, leave := range map[string]func(t *testing.T, b *books, id uuid.UUID){
+		"locked": func(t *testing.T, b *books, id uuid.UUID) {
 			t.Helper()
 
 			_, err := b.Store.Accounts.LockAccount(t.Context(), b.As(models.RoleSuperAdmin), id)
 			require.NoError(t, err)
 		},
-		"removed": func(b *books, t *testing.T, id uuid.UUID) {
+		"removed": func(t *testing.T, b *books, id uuid.UUID) {
 			t.Helper()
 			require.NoError(t, b.Store.Accounts.RemoveAccount(t.Context(), b.As(models.RoleSuperAdmin), id))
 		},
@@ -293,16 +293,16 @@ func TestOrderOfARequesterWhoIsGone(t *testing.T) {
 			t.Run(name+", "+at, func(t *testing.T) {
 				t.Parallel()
 				b, p := setup(t, bookstest.Strict()), places()[at]
-				subject, _ := p.first(b, t, b.As(models.RoleFinanceAdmin))
+				subject, _ := p.first(t, b, b.As(models.RoleFinanceAdmin))
 				approved := b.Reserve(t, b.Ask(b.PaidBill(t), "60.00"))
 				b.DecideApproval(t, bookstest.Approved(approved.ID), models.RoleAdmin)
-				leave(b, t, b.Finance.UserID)
+				leave(t, b, b.Finance.UserID)
 
 				_, err := b.DB.ExecContext(t.Context(), p.insert, subject, b.As(models.RoleAdmin).UserID)
 				require.ErrorContains(t, err, p.needs)
 
 				for range 2 { // the second time it is decided already
-					bookstest.RequireCode(t, models.CodeInvalidState, p.second(b, t, b.As(models.RoleAdmin), subject))
+					bookstest.RequireCode(t, models.CodeInvalidState, p.second(t, b, b.As(models.RoleAdmin), subject))
 				}
 
 				r, err := b.Store.Refunds.RefundByID(t.Context(), subject)

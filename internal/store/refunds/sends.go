@@ -46,7 +46,8 @@ RETURNING sends, refunded_before`
 // BeginRefundSend writes down that the refund is about to be sent to its gateway, and returns the how manieth sending it is;
 // 0 when nothing may be sent now. From then on the outcome is unknown until NoteRefundAnswer or SettleRefund knows better:
 // a worker that is killed after it has sent leaves that behind. before is what had been given back of the payment when the refund
-// was first sent, by the rule BySum; else nil. Error: PAYMENT_DISPUTED, while nothing of the payment is given back. Of refunds of one payment at the same time one begins: the index refunds_one_by_sum.
+// was first sent, by the rule BySum; else nil. Error: PAYMENT_DISPUTED, while nothing of the payment is given back. Of refunds of
+// one payment at the same time one begins: the index refunds_one_by_sum.
 func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, rules SendRules) (send int, before *models.Money, err error) {
 	begin := func(ctx context.Context, in bun.IDB, refunded *models.Money) error {
 		return in.NewRaw(beginRefundSendSQL, id, max(sendLease, rules.Again).Microseconds(), rules.Settle.Microseconds(),

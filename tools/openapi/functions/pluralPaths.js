@@ -3,7 +3,7 @@
 const scopes = ['admin', 'provider', 'my'];
 const plural = /(s|staff|media)$/;
 // What is not a collection: actions on a session, the caller, and what there is one of in its scope.
-const singular = [/^\/api\/v1\/auth\/[a-z-]+$/, /^\/api\/v1\/me(\/|$)/, /^\/api\/v1\/(admin|provider)\/(balance|dashboard)(\/events)?$/];
+const singular = [/^\/api\/v1\/auth\/[a-z-]+(\/[a-z-]+)?$/, /^\/api\/v1\/me(\/|$)/, /^\/api\/v1\/(admin|provider)\/(balance|dashboard)(\/events)?$/];
 
 export default function pluralPaths(path, { prescribed }) {
   if (!path.startsWith('/api/v1/') || new RegExp(prescribed).test(path) || singular.some((expression) => expression.test(path))) return [];

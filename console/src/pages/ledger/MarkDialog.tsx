@@ -109,7 +109,7 @@ export function MarkDialog({
         return new Said({
           text: t('ledger.marked', { count }),
           to: `/ledger?search=${encodeURIComponent(body.payout_reference ?? '')}`,
-          link: t('ledger.showMarked'),
+          label: t('ledger.showMarked'),
         });
       }}
     >

@@ -53,6 +53,7 @@ export function RecordDetail({ record, opened, close, own = false }: Props) {
           [t('field.provider'), <bdi key="v">{record.provider_name}</bdi>],
           [t('field.details'), <bdi key="v">{record.details}</bdi>],
           [t('card.gross_amount'), money(record.gross_amount)],
+          [t('card.vat_amount'), record.vat_amount !== undefined && money(record.vat_amount)],
           [t('card.platform_commission_amount'), money(record.platform_commission_amount)],
           [t('field.commissionRate'), rateText(record.commission_rate, language)],
           [t('card.net_amount'), money(record.net_amount)],

@@ -9,6 +9,8 @@ import { countText } from '@/lib/money';
 /** Filters that keep the lines to be added up few enough: of one company, one booking or campaign, or of some days. */
 const narrow = ['provider_id', 'booking_id', 'ad_campaign_id', 'period', 'date_from', 'search'];
 
+const sums = ['gross_amount', 'vat_amount', 'platform_commission_amount', 'net_amount', 'refunded_amount'] as const;
+
 /** What all lines that the filters find come to, also those that were not read yet. */
 export function Totals({ filters }: { filters: Record<string, string> }) {
   const { t, language } = useWords();
@@ -30,14 +32,17 @@ export function Totals({ filters }: { filters: Record<string, string> }) {
             <span>
               {t('ledger.found')} <b className="numbers">{countText(total.count, language)}</b>
             </span>
-            {(['gross_amount', 'platform_commission_amount', 'net_amount', 'refunded_amount'] as const).map((name) => (
-              <span key={name}>
-                {t(`ledger.sum.${name}`)}{' '}
-                <b>
-                  <Money amount={total[name]} currency={currency} />
-                </b>
-              </span>
-            ))}
+            {sums.map(
+              (name) =>
+                total[name] !== undefined && (
+                  <span key={name}>
+                    {t(`ledger.sum.${name}`)}{' '}
+                    <b>
+                      <Money amount={total[name]} currency={currency} />
+                    </b>
+                  </span>
+                ),
+            )}
             <span>
               {t('ledger.toTransfer', { count: in_current_balance.count })}{' '}
               <b>

@@ -40,7 +40,7 @@ export function GiveBack({ paymentId, amount, currency, asked }: Props) {
         submitLabel={t('payment.giveBack', { amount: text })}
         danger
         changes={['payments', 'refunds', 'bookings', 'incidents', 'dashboard']}
-        done={{ text: t('payment.ordered', { amount: text }), to: `/payments/${paymentId}`, link: t('field.payment') }}
+        done={{ text: t('payment.ordered', { amount: text }), to: `/payments/${paymentId}`, label: t('field.payment') }}
         keyed
         submit={(values, key) =>
           answered(

@@ -122,7 +122,7 @@ function Add<T extends Resource>({
           const title = titleOf(data);
           // A list by another order may not show it at once.
           const to = `/${name}?search=${encodeURIComponent(title)}`;
-          return new Said({ text: t('done.created', { name: title }), to, link: t('action.open') });
+          return new Said({ text: t('done.created', { name: title }), to, label: t('action.open') });
         }}
       />
     </>

@@ -202,7 +202,7 @@ export function RefundActions({ refund }: { refund: Schemas['Refund'] }) {
           done={{
             text: t(`refund.done.${action.name}`, { amount }),
             to: refund.booking_id ? `/bookings/${refund.booking_id}` : `/payments/${refund.payment_transaction_id}`,
-            link: refund.booking_number ?? t('field.payment'),
+            label: refund.booking_number ?? t('field.payment'),
           }}
           submit={action.submit}
         >
