@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"net/http"
 	osuser "os/user"
-	"slices"
 	"testing"
 	"time"
 
@@ -191,11 +190,16 @@ func stolenToken(t *testing.T, s *harness.Stack) {
 	refused(t, refresh(s, phone.Refresh), http.StatusUnauthorized, models.CodeInvalidCredentials)
 	require.Equal(t, http.StatusOK, s.With(laptop.Access).Get(mePath).Status)
 
-	// A client that refreshes twice at the same moment cannot be told from a thief.
-	answers := atOnce(20, func(int) harness.Answer { return refresh(s, laptop.Refresh) })
-	won := slices.DeleteFunc(answers, func(a harness.Answer) bool { return a.Status != http.StatusOK })
-	require.Len(t, won, 1)
-	signedOut(t, s, decoded[tokens](t, http.StatusOK, won[0]))
+	// A client that refreshes twice at the same moment, or whose answer was lost, gets the same successor, and stays in.
+	successors := map[string]bool{}
+
+	for _, a := range atOnce(20, func(int) harness.Answer { return refresh(s, laptop.Refresh) }) {
+		again := decoded[tokens](t, http.StatusOK, a)
+		successors[again.Refresh] = true
+		require.Equal(t, http.StatusOK, s.With(again.Access).Get(mePath).Status)
+	}
+
+	require.Len(t, successors, 1)
 }
 
 // TestLoginTiming compares logins: whether there is such an account must not be seen by the clock.

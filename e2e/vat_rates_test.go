@@ -65,6 +65,15 @@ var vatReads = map[string]func(vatWalk) harness.Answer{
 	"GetProviderFinancialSummary": func(w vatWalk) harness.Answer {
 		return w.company.Get("/api/v1/provider/financial-reports/summary?period=today")
 	},
+	"ListFinancialRecords": func(w vatWalk) harness.Answer {
+		return w.admin.Get("/api/v1/admin/financial-records?booking_id=" + w.booking.String())
+	},
+	"GetFinancialRecordTotals": func(w vatWalk) harness.Answer {
+		return w.admin.Get("/api/v1/admin/financial-records/totals?booking_id=" + w.booking.String())
+	},
+	"ListProviderFinancialRecords": func(w vatWalk) harness.Answer {
+		return w.company.Get("/api/v1/provider/financial-records?booking_id=" + w.booking.String())
+	},
 	"GetProviderDashboard": func(w vatWalk) harness.Answer { return w.company.Get("/api/v1/provider/dashboard") },
 }
 
@@ -72,6 +81,8 @@ var vatReads = map[string]func(vatWalk) harness.Answer{
 var vatOfNewThings = map[string]string{
 	"CreateBooking": "the booking is new", "CancelBooking": "answers as GetBooking", "CreateAdCampaign": "the campaign is new",
 	"ReplaceAdCampaign": "refused once it is paid for", "PatchAdCampaign": "refused once it is paid for",
+	"PreviewOrderedRefund": "answers as PreviewRefund", "MarkRecordTransferred": "answers as ListFinancialRecords",
+	"MarkRecordsTransferred": "answers as ListFinancialRecords", "RevertRecordTransfer": "answers as ListFinancialRecords",
 	"GetDashboard": "of all companies, which other tests pay meanwhile; answers as GetProviderDashboard",
 }
 
