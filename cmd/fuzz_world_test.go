@@ -98,7 +98,7 @@ func insertFuzzWorld(tb testing.TB, s *store.Store, conn *sql.DB) {
 	require.NoError(tb, err)
 
 	for _, p := range fuzzPayments() {
-		p.insert(tb, s, conn)
+		p.insert(tb, s)
 	}
 
 	finance := fuzzUser(models.RoleFinanceAdmin)
@@ -170,7 +170,7 @@ func fuzzBusRow(id, provider uuid.UUID, i int) models.Bus {
 }
 
 // insert makes the booking and its attempt, and what the gateway has said about it so far.
-func (p fuzzPayment) insert(tb testing.TB, s *store.Store, db *sql.DB) {
+func (p fuzzPayment) insert(tb testing.TB, s *store.Store) {
 	tb.Helper()
 
 	user := fuzzUser(models.RoleEndUser)

@@ -112,7 +112,9 @@ func ensureSchedules(ctx context.Context, log *slog.Logger, c client.Client, que
 
 // restoreSchedules makes schedules again that are missing, and returns how many were. Others are not touched: an operator may have
 // paused or changed one.
-func restoreSchedules(ctx context.Context, log *slog.Logger, c client.Client, queue string, sweep time.Duration) (restored int64, err error) {
+func restoreSchedules(
+	ctx context.Context, log *slog.Logger, c client.Client, queue string, sweep time.Duration,
+) (restored int64, err error) {
 	for _, s := range schedules(queue, sweep) {
 		created, err := s.create(ctx, c)
 		if err != nil {

@@ -49,7 +49,9 @@ func newListCleaner(d Deps) *upkeep {
 
 // newScheduleKeeper makes the schedules again that an operator has deleted: without the sweep's, lost events wait for ever.
 func newScheduleKeeper(d Deps) *upkeep {
-	u := newUpkeep(d.Log, "schedules not looked at; one that was deleted is not made again until they are", func(ctx context.Context) (int64, error) {
+	const missed = "schedules not looked at; one that was deleted is not made again until they are"
+
+	u := newUpkeep(d.Log, missed, func(ctx context.Context) (int64, error) {
 		return restoreSchedules(ctx, d.Log, d.Temporal, d.Queue, d.SweepInterval)
 	})
 	u.every = schedulesEvery

@@ -19,8 +19,8 @@ func LatePayment(ctx workflow.Context, d models.Delivery) (models.Settled, error
 
 	if d.RefundID != uuid.Nil {
 		err := closeRefundEvents(ctx, d.RefundID)
-		setDetails(ctx, "The event is about refund "+d.RefundID.String()+", which is already decided. It is marked processed. If it contradicts the "+
-			"decision, an incident is open; a refund that the gateway took back is booked as owed.")
+		setDetails(ctx, "The event is about refund "+d.RefundID.String()+", which is already decided. It is marked processed. If it "+
+			"contradicts the decision, an incident is open; a refund that the gateway took back is booked as owed.")
 
 		return settled, err
 	}

@@ -110,8 +110,9 @@ var textLabels = map[string]func(string) models.Label{
 		"DUE": {AR: "مطلوب", EN: "Due"}, "UNDER_WAY": {AR: "قيد التنفيذ", EN: "Under way"}, "DONE": {AR: "تم", EN: "Done"},
 	}),
 	"OwnAccount.Factor": wordsOf(map[string]models.Label{
-		"OWN": {AR: "رمز تحقق", EN: "A code"}, "ISSUER": {AR: "تسجيل الدخول مجددًا لدى مزود الهوية", EN: "A new sign-in at the identity provider"},
-		"NONE": {AR: "لا يوجد", EN: "None"},
+		"OWN":    {AR: "رمز تحقق", EN: "A code"},
+		"ISSUER": {AR: "تسجيل الدخول مجددًا لدى مزود الهوية", EN: "A new sign-in at the identity provider"},
+		"NONE":   {AR: "لا يوجد", EN: "None"},
 	}),
 	"TimelineEntry.Kind": wordsOf(map[string]models.Label{
 		"STATE_CHANGE": {AR: "تغيّر الحالة", EN: "State"}, "WEBHOOK": {AR: "إشعار من بوابة الدفع", EN: "Webhook"},

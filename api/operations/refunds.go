@@ -208,7 +208,8 @@ func (o *Operations) ListRefunds(ctx context.Context, r gen.ListRefundsRequestOb
 
 	list, err := o.Store.Refunds.ListRefunds(ctx, refunds.RefundFilter{
 		TransactionID: valueOf(r.Params.PaymentTransactionID), ProviderID: valueOf(r.Params.ProviderID),
-		Search: valueOf(r.Params.Search), Days: span, BookingID: valueOf(r.Params.BookingID), Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
+		Search: valueOf(r.Params.Search), Days: span, BookingID: valueOf(r.Params.BookingID),
+		Status: valueOf(r.Params.Status), Channel: valueOf(r.Params.Channel),
 		NeedsPayout: r.Params.NeedsPayout, NeedsApproval: r.Params.NeedsApproval, Page: p,
 	})
 	if err != nil {
@@ -233,7 +234,8 @@ func refundOf(r *models.Refund) gen.Refund {
 
 	out := labelled(gen.Refund{
 		ID: r.ID, BookingID: r.BookingID, BookingNumber: optional(r.BookingNumber),
-		ProviderID: r.ProviderID, ProviderName: optional(r.ProviderName), CustomerName: optional(r.CustomerName), TripTitle: optional(r.TripTitle),
+		ProviderID: r.ProviderID, ProviderName: optional(r.ProviderName), CustomerName: optional(r.CustomerName),
+		TripTitle:            optional(r.TripTitle),
 		PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
 		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, ReasonCode: r.ReasonCode(),
 		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,

@@ -269,8 +269,8 @@ func (o *Operations) SteppedUp(ctx context.Context, caller auth.Principal) error
 }
 
 // atMost is the amount above which the caller has to type a code before ordering, approving or paying out a refund, what they have done
-// of the kind within an hour included; nil when they have, or need none. What it comes to is known only under the locks of the store (rules:
-// identity.step-up).
+// of the kind within an hour included; nil when they have, or need none. What it comes to is known only under the locks of the store
+// (rules: identity.step-up).
 func (o *Operations) atMost(ctx context.Context) (*models.Money, error) {
 	if o.StepUpAbove.IsZero() {
 		return nil, nil //nolint:nilnil // there is no bound

@@ -87,7 +87,8 @@ const (
 )
 
 // hidden are the characters that Visible leaves out; what ends a line or a cell stays for Harmless.
-const hidden = `\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb`
+const hidden = `\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c` +
+	`\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb`
 
 // Visible is the SQL of text without control characters and those that hide, or turn around, what is beside them. Requests have none
 // (rules: input.words); rows of before may. It goes inside of Harmless: what is behind such a character may begin a formula.

@@ -70,7 +70,8 @@ func saidBy(e *models.WebhookEvent) string {
 		amount = e.Amount.String()
 	}
 
-	return fmt.Sprint(e.Type, "|", e.MerchantReference, "|", e.CheckoutID, "|", amount, "|", e.Currency, "|", e.ResultCode, "|", e.FailureReason)
+	return fmt.Sprint(e.Type, "|", e.MerchantReference, "|", e.CheckoutID, "|", amount, "|", e.Currency, "|",
+		e.ResultCode, "|", e.FailureReason)
 }
 
 // repeats reports that a message with an outcome adds nothing to the one of before.
@@ -197,7 +198,8 @@ func (t *timeline) disputes(ctx context.Context, db bun.IDB) error {
 			Reason: d.Reason, Until: d.DueAt,
 		}
 		details := map[string]any{
-			"gateway_dispute_id": d.GatewayDisputeID, "dispute_kind": d.Kind, "dispute_state": d.State, "reason": d.Reason, "incident_id": d.IncidentID,
+			"gateway_dispute_id": d.GatewayDisputeID, "dispute_kind": d.Kind, "dispute_state": d.State, "reason": d.Reason,
+			"incident_id": d.IncidentID,
 		}
 
 		t.addf(d.OpenedAt, EventDisputeOpened, facts, details, "The customer's bank opened a dispute (%s)", d.Kind)

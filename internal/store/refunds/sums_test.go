@@ -100,23 +100,23 @@ func TestWhatCountsForAPerson(t *testing.T) {
 	limits.Approval.AlonePerDay = models.MustMoney("150.00")
 
 	for name, c := range map[string]struct {
-		before func(b *books, t *testing.T, r models.RefundRequest)
+		before func(t *testing.T, b *books, r models.RefundRequest)
 		counts bool
 	}{
-		"ordered": {func(*books, *testing.T, models.RefundRequest) {}, true},
-		"made": {func(b *books, t *testing.T, r models.RefundRequest) {
+		"ordered": {func(*testing.T, *books, models.RefundRequest) {}, true},
+		"made": {func(t *testing.T, b *books, r models.RefundRequest) {
 			t.Helper()
 			b.SettleRefund(t, r, bookstest.Granted(r))
 		}, true},
-		"refused by the gateway": {func(b *books, t *testing.T, r models.RefundRequest) {
+		"refused by the gateway": {func(t *testing.T, b *books, r models.RefundRequest) {
 			t.Helper()
 			b.refuseAtGateway(t, r.ID)
 		}, false},
-		"a day ago": {func(b *books, t *testing.T, r models.RefundRequest) {
+		"a day ago": {func(t *testing.T, b *books, r models.RefundRequest) {
 			t.Helper()
 			b.Exec(t, "UPDATE refunds SET created_at = created_at - interval '24 hours' WHERE id = $1", r.ID)
 		}, false},
-		"of a trip that was cancelled then": {func(b *books, t *testing.T, r models.RefundRequest) {
+		"of a trip that was cancelled then": {func(t *testing.T, b *books, r models.RefundRequest) {
 			t.Helper()
 			b.Exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = (SELECT trip_id FROM bookings WHERE id = $1)", r.BookingID)
 		}, true}, // it was none when it was ordered
@@ -126,7 +126,7 @@ func TestWhatCountsForAPerson(t *testing.T) {
 			b := setup(t, limits)
 			r := b.Ask(b.PaidFor(t, "100.00"), "")
 			b.Reserve(t, r)
-			c.before(b, t, r)
+			c.before(t, b, r)
 			require.Equal(t, c.counts, new(b.Reserve(t, b.Ask(b.PaidFor(t, "60.00"), ""))).NeedsApproval())
 		})
 	}
@@ -190,16 +190,16 @@ func TestDecisionsAreSummedUp(t *testing.T) {
 	at := bookstest.Amount("250.00")
 
 	for name, c := range map[string]struct {
-		make   func(b *books, t *testing.T) uuid.UUID
-		decide func(b *books, t *testing.T, refund uuid.UUID) error
+		make   func(t *testing.T, b *books) uuid.UUID
+		decide func(t *testing.T, b *books, refund uuid.UUID) error
 	}{
 		"approvals": {
-			func(b *books, t *testing.T) uuid.UUID {
+			func(t *testing.T, b *books) uuid.UUID {
 				t.Helper()
 
 				return b.Reserve(t, b.Ask(b.PaidFor(t, "100.00"), "")).ID
 			},
-			func(b *books, t *testing.T, refund uuid.UUID) error {
+			func(t *testing.T, b *books, refund uuid.UUID) error {
 				t.Helper()
 
 				d := bookstest.Approved(refund)
@@ -210,7 +210,7 @@ func TestDecisionsAreSummedUp(t *testing.T) {
 			},
 		},
 		"payouts": {
-			func(b *books, t *testing.T) uuid.UUID {
+			func(t *testing.T, b *books) uuid.UUID {
 				t.Helper()
 
 				r := b.Reserve(t, b.Ask(b.PaidBill(t), "100.00"))
@@ -218,7 +218,7 @@ func TestDecisionsAreSummedUp(t *testing.T) {
 
 				return r.ID
 			},
-			func(b *books, t *testing.T, refund uuid.UUID) error {
+			func(t *testing.T, b *books, refund uuid.UUID) error {
 				t.Helper()
 
 				d := bookstest.PaidOut(refund, "TRF-"+refund.String())
@@ -235,13 +235,13 @@ func TestDecisionsAreSummedUp(t *testing.T) {
 
 			ids := make([]uuid.UUID, n)
 			for i := range ids {
-				ids[i] = c.make(b, t)
+				ids[i] = c.make(t, b)
 			}
 
 			var done atomic.Int32
 
 			bookstest.Parallel(n, func(i int) {
-				switch err := c.decide(b, t, ids[i]); {
+				switch err := c.decide(t, b, ids[i]); {
 				case err == nil:
 					done.Add(1)
 				case models.CodeOf(err) != models.CodeStepUpRequired:
