@@ -17,10 +17,22 @@ import (
 	"rihla/models"
 )
 
-// Repeat sends every request that carried an Idempotency-Key once more, now that all is over: it has to be answered as it
-// was (rules: idempotency.replay), whatever has become of its subject since.
+// Repeat sends every request that carried an Idempotency-Key and was done once more, now that all is over: it has to be answered as it
+// was (rules: idempotency.replay), whatever has become of its subject since. One that was refused would be tried again.
 func (p *Run) Repeat(ctx context.Context) {
+	done := map[string]bool{}
+
+	for _, a := range p.Journal.Answers() {
+		if a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices {
+			done[a.Key] = true
+		}
+	}
+
 	for _, r := range p.Journal.keyed {
+		if !done[r.key] {
+			continue
+		}
+
 		c := p.customer.named("repeated")
 		c.token = r.token
 		// Any refusal will do, as long as it is the one that was given before: the invariants compare.

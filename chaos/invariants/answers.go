@@ -23,7 +23,8 @@ var aboutAnswers = []Invariant{
 	},
 	{
 		"same-key-same-answer",
-		"the same request with the same `Idempotency-Key` got the same answer, always: status, `Location` and body", sameAnswers,
+		"once a request has done what it asks for (2xx), it gets the same answer with the same `Idempotency-Key`, always: " +
+			"status, `Location` and body", sameAnswers,
 	},
 	{"booked-is-booked", "every booking that was answered with 201 exists, once, as it was answered", booked},
 	{
@@ -34,10 +35,14 @@ var aboutAnswers = []Invariant{
 	{"payout-is-kept", "every line that was answered as paid out is paid out, once", paidOut},
 }
 
-// final are the answers that are kept: not those that say "try again".
+// final are the answers that are kept: what was done. A refusal has done nothing, and is judged anew.
 func final(a actors.Answer) bool {
-	return a.Key != "" && a.Status < http.StatusInternalServerError && a.Code() != models.CodeIdempotencyKeyInProcess &&
-		a.Status != http.StatusUnauthorized
+	return a.Key != "" && a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices
+}
+
+// again are the answers that say "try again".
+func again(a actors.Answer) bool {
+	return a.Status >= http.StatusInternalServerError || a.Status == http.StatusUnauthorized || a.Code() == models.CodeIdempotencyKeyInProcess
 }
 
 func sameAnswers(_ context.Context, s *Evidence) ([]string, error) {
@@ -46,14 +51,16 @@ func sameAnswers(_ context.Context, s *Evidence) ([]string, error) {
 	var found []string
 
 	for _, a := range s.Run.Journal.Answers() {
-		if !final(a) {
+		b, known := first[a.Key]
+		if !known {
+			if final(a) {
+				first[a.Key] = a
+			}
+
 			continue
 		}
 
-		b, known := first[a.Key]
-		if !known {
-			first[a.Key] = a
-
+		if again(a) {
 			continue
 		}
 
