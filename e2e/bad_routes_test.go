@@ -95,7 +95,7 @@ func absurd(s *openapi3.Schema) []string {
 
 	switch {
 	case s.Type.Is("integer"):
-		values = append(values, "", "x", "1.5", "1e3", "+1", " 1", "0x10", "NaN", "99999999999999999999999", "-9223372036854775809",
+		values = append(values, "", "x", "1.5", "1e3", "+1", "0x10", "NaN", "99999999999999999999999", "-9223372036854775809",
 			strconv.Itoa(int(*s.Min)-1), strconv.Itoa(int(*s.Max)+1))
 	case len(s.Enum) > 0:
 		values = append(values, "", "BOGUS", strings.ToUpper(s.Enum[0].(string))+"x", "null", "' OR 1=1 --")

@@ -118,6 +118,6 @@ func providerFigures(t *testing.T, s *harness.Stack) {
 	stats := data(t, http.StatusOK, s.As(models.RoleAdmin).Get(providersPath+"/"+s.World.Provider.ID.String()))["stats"]
 	require.EqualValues(t, object{
 		"buses_count": 1.0, "hotels_count": 1.0, "rest_stops_count": 1.0, "trips_count": 1.0, "bookings_count": 1.0,
-		"gross_amount": 230.0, "net_amount": 207.0, "in_current_balance_amount": 207.0,
+		"gross_amount": 230.0, "net_amount": 207.0, "in_current_balance_amount": 207.0, "currency": "SAR",
 	}, stats)
 }

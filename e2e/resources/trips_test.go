@@ -154,6 +154,7 @@ func resourcesInUse(t *testing.T, s *harness.Stack) {
 	bus, busPlace := buses.create(t, s, c, "Coach")
 	hotel, hotelPlace := hotels.create(t, s, c, "Hotel")
 	stop, stopPlace := restStops.create(t, s, c, "Stop")
+	require.Equal(t, http.StatusOK, call(t, c, http.MethodPatch, stopPlace, object{"status": "ACTIVE"}).Status)
 
 	body := trips.body(s, "Busy")
 	body["bus_id"], body["hotel_id"], body["rest_stop_ids"] = bus["id"], hotel["id"], []any{stop["id"]}
