@@ -29,7 +29,7 @@ test('an approval that came too late says so, and who decided', async ({ page, t
     .getByRole('dialog')
     .getByRole('button', { name: t('refund.approve'), exact: true })
     .click();
-  const form = dialog(page, t('refund.approve'));
+  const form = page.getByRole('dialog', { name: t('refund.approve'), exact: true });
   // The second person sees what the first one saw.
   await expect(form).toContainText(booking.contact.name);
   await expect(form).toContainText('The group is ill');

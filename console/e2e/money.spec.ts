@@ -53,7 +53,7 @@ test('a part is refunded by its quote, and a second person approves it', async (
     .getByRole('dialog')
     .getByRole('button', { name: t('refund.approve') })
     .click();
-  const approve = dialog(other, t('refund.approve'));
+  const approve = other.getByRole('dialog', { name: t('refund.approve'), exact: true });
   await field(approve, t('field.note')).fill('Seen the cancellation');
   await approve.locator('[type=submit]').click();
   await expect(approve).toBeHidden();
