@@ -14,7 +14,7 @@ func refundTamperings(w *world) []tampering {
 			"refund-cap", "more than was paid", "UPDATE payment_transactions SET refunded_amount = amount + 1 WHERE id = $1",
 			[]any{w.kept.ID},
 			of(w.kept.ID),
-			[]string{"booking-status", "one-live-line", "refund-lines", "refund-total", "refund-transfers"},
+			[]string{"booking-status", "one-live-line", "outside-refund-held", "refund-lines", "refund-total", "refund-transfers"},
 		},
 		{
 			"refund-given", "an account that gave nothing", "UPDATE ledger_transfers SET refund_id = $2 WHERE refund_id = $1 AND kind = 'REFUND_NET'",
