@@ -47,12 +47,13 @@ func NewPasswords(parallel int) (*Passwords, error) {
 	const half = 2
 
 	return &Passwords{
-		slots: make(chan struct{}, parallel), strangers: make(chan struct{}, max(1, parallel/half)), unknown: make(chan struct{}, 1), decoy: decoy,
+		slots: make(chan struct{}, parallel), strangers: make(chan struct{}, max(1, parallel/half)), unknown: make(chan struct{}, 1),
+		decoy: decoy,
 	}, nil
 }
 
-// Hash is the argon2id hash of password in PHC text form, for a caller who has proved who they are. When ctx ends before a place is free the
-// error is SERVICE_UNAVAILABLE.
+// Hash is the argon2id hash of password in PHC text form, for a caller who has proved who they are. When ctx ends before a place is free
+// the error is SERVICE_UNAVAILABLE.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	if err := acquire(ctx, p.slots); err != nil {
 		return "", err

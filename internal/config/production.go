@@ -92,8 +92,8 @@ func (c Config) checkMail(p *problems) {
 	}
 }
 
-// demandsTLS reports whether nothing is sent to the mail server of the address without TLS: from the start, or by STARTTLS, which a password
-// demands unless the server is this machine.
+// demandsTLS reports whether nothing is sent to the mail server of the address without TLS: from the start, or by STARTTLS, which a
+// password demands unless the server is this machine.
 func demandsTLS(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
