@@ -15,7 +15,8 @@ import (
 
 // errCompareAgain makes Temporal ask again: a refund of the payment went on while the gateway was asked, which is no fault.
 var errCompareAgain = temporal.NewApplicationErrorWithOptions(
-	"A refund of the payment changed while the gateway was asked.", "COMPARE_AGAIN", temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
+	"A refund of the payment changed while the gateway was asked.", "COMPARE_AGAIN",
+	temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 
 // ComparePayment asks the gateway what it has given back of the payment, and keeps what differs from our books. An answer of the last 30
 // seconds will do, unless something was heard since. Of a payment of which nothing was taken it does nothing.
