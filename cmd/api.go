@@ -137,6 +137,7 @@ func startAPI(
 		exportsOver := handlers.StopExports()
 
 		err := app.ShutdownWithTimeout(cfg.App.ShutdownTimeout)
+		handlers.FinishResets()
 		err = errors.Join(err, exportsOver(), <-served)
 		open.close()
 

@@ -83,8 +83,8 @@ func checkPayURL(app config.App, driver string) error {
 		return nil
 	}
 
-	return config.Problem("PAY_URL must be an https:// address on another host than PUBLIC_URL in production: a script of %s runs on its pages",
-		driver)
+	return config.Problem("PAY_URL must be an https:// address on another host than PUBLIC_URL in production: "+
+		"a script of %s runs on its pages", driver)
 }
 
 // webhookVerifiers are those of the channels that are open.

@@ -154,6 +154,13 @@ func (o *Operations) ForgotPassword(ctx context.Context, r gen.ForgotPasswordReq
 	return gen.ForgotPassword202Response{}, nil
 }
 
+// FinishResets waits for the resets that were answered and are not queued yet, once no request comes any more.
+func (o *Operations) FinishResets() {
+	for range cap(o.resets) {
+		o.resets <- struct{}{}
+	}
+}
+
 // ResetPassword takes the token of a mail for a forgotten password, or of an invitation.
 func (o *Operations) ResetPassword(ctx context.Context, r gen.ResetPasswordRequestObject) (gen.ResetPasswordResponseObject, error) {
 	if auth.IsCommonPassword(r.Body.Password) {
