@@ -335,7 +335,8 @@ func (p *payment) reportAndPoll(ctx workflow.Context) (workflow.Future, error) {
 	return workflow.NewTimerWithOptions(ctx, pause, workflow.TimerOptions{Summary: "Poll the gateway again"}), nil
 }
 
-// nextPoll is the pause before a silent gateway is asked again: as long as it was asked for, at least askFloor, and twice as long each time,
+// nextPoll is the pause before a silent gateway is asked again: as long as it was asked for, at least askFloor, and twice as
+// long each time,
 // up to askPause.
 func nextPoll(askFor time.Duration, asked int) time.Duration {
 	return min(max(askFor, askFloor)<<min(asked, 10), askPause)

@@ -51,7 +51,8 @@ WITH allowed AS MATERIALIZED (
 ), noted AS (
     INSERT INTO stranger_seats (booking_id, trip_id, network, seats) SELECT @id, @trip, @network, @seats FROM made WHERE @stranger
 )
-SELECT allowed.refused, allowed.unpaid, allowed.held, strangers.refused, bills.held, bills.held + @seats > @bill_share::numeric * t.capacity,
+SELECT allowed.refused, allowed.unpaid, allowed.held, strangers.refused, bills.held,
+       bills.held + @seats > @bill_share::numeric * t.capacity,
        made.booking_number, made.hold_until, made.created_at, made.updated_at
 FROM allowed LEFT JOIN strangers ON true LEFT JOIN bills ON true LEFT JOIN made ON true
 LEFT JOIN trips AS t ON t.id = @trip AND @bill_share::numeric > 0`

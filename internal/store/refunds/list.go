@@ -61,7 +61,8 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 	q = db.WhereDuring(q, "rf.created_at", f.Days)
 
 	if f.ProviderID != uuid.Nil {
-		q = q.Where("EXISTS (SELECT FROM payment_transactions AS pt WHERE pt.id = rf.payment_transaction_id AND pt.provider_id = ?)", f.ProviderID)
+		q = q.Where("EXISTS (SELECT FROM payment_transactions AS pt WHERE pt.id = rf.payment_transaction_id AND pt.provider_id = ?)",
+			f.ProviderID)
 	}
 
 	if f.Search != "" {
