@@ -134,15 +134,15 @@ func (b *bench) fillRecords(ctx context.Context, n int) error {
 		return err
 	}
 
-	// Triggers are off: their work comes before and after the lines. The indexes of searches are not used here, and cost
+	// For the lines triggers are off: their work comes before and after. The indexes of searches are not used here, and cost
 	// more than everything else to fill.
 	return b.psql(ctx, fmt.Sprintf(`
-		SET session_replication_role = replica;
 		DROP INDEX records_text, records_number, records_number_part, records_clawback;
 		INSERT INTO providers (id, name, email, phone, commission_rate)
 		SELECT gen_random_uuid(), 'شركة الرحلات ' || n, n || '@rihla.test', '+966500000000', 0.1 FROM generate_series(1, 50) AS n;
 		CREATE TEMP TABLE tours AS SELECT n AS tour, title, record_text_id('SALE', title, title) AS text_id
 		FROM generate_series(0, 999) AS n, LATERAL (SELECT 'رحلة العُلا ' || n AS title) AS t;
+		SET session_replication_role = replica;
 		INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
 			platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, text_id, record_date, balance_status,
 			payout_reference, payout_date, transferred_at, commission_rate)

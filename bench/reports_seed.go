@@ -93,8 +93,6 @@ func (l *seededLedger) grow(ctx context.Context, lines int) error {
 		return err
 	}
 
-	// Triggers and foreign keys are off in this session: the lines stand alone, and their sums come at the end.
-	_ = run("SET session_replication_role = replica")
 	_ = run("SET maintenance_work_mem = '1GB'")
 
 	if l.lines == 0 {
@@ -120,6 +118,8 @@ func (l *seededLedger) grow(ctx context.Context, lines int) error {
 
 	_ = run(fmt.Sprintf(seedTexts, lines-l.lines, l.lines+1, l.tour()))
 	_ = run("ANALYZE tours")
+	// Triggers and foreign keys are off for the lines, which stand alone: their sums come at the end.
+	_ = run("SET session_replication_role = replica")
 	_ = run(fmt.Sprintf(seedLines, lines-l.lines, l.lines+1, l.tour()), seedDays, seedProviders)
 
 	for _, definition := range indexes {

@@ -159,12 +159,15 @@ func (s *Stack) startComponents(o Options) (databaseURL, temporalAddress string)
 	return databaseURL, testkit.Temporal(s.tb)
 }
 
+// RefundWait is how long a request waits for its refund.
+const RefundWait = 12 * time.Second
+
 // environment is what the tests' service has of its own, besides what every service of the rig has.
 func (s *Stack) environment() map[string]string {
 	return map[string]string{
 		"TEMPORAL_TASK_QUEUE": s.Queue, "SWEEP_INTERVAL": "5s", "DB_MAX_CONNS": "10", "LOG_LEVEL": "INFO",
 		// Longer than in life: a test machine that is busy is no gateway that is down.
-		"CHECKOUT_WAIT": "12s", "REFUND_WAIT": "12s",
+		"CHECKOUT_WAIT": "12s", "REFUND_WAIT": RefundWait.String(),
 		// Shorter than in life, so that a test does not wait long for a gateway that is well again.
 		"GATEWAY_A_BREAKER_OPEN_FOR": "1s", "WALLET_B_BREAKER_OPEN_FOR": "1s",
 	}

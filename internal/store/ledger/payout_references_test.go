@@ -97,8 +97,13 @@ func TestRecordsNameWhoMarkedThem(t *testing.T) {
 	b.Exec(t, "UPDATE users SET name = 'The ' || role")
 	r := b.mark(t, b.sale(t, 1).ID)
 	require.Equal(t, b.Finance.UserID, *r.TransferredBy)
+	require.Equal(t, "The FINANCE_ADMIN", r.TransferrerName, "in the answer to the mark itself")
 
 	list, err := b.Store.Ledger.ListRecords(t.Context(), ledger.RecordFilter{BookingID: *r.BookingID})
 	require.NoError(t, err)
 	require.Equal(t, "The FINANCE_ADMIN", list.Items[0].TransferrerName)
+
+	reverted := b.revert(t, r.ID)
+	require.Nil(t, reverted.TransferredBy)
+	require.Empty(t, reverted.TransferrerName)
 }

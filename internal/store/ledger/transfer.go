@@ -371,7 +371,8 @@ func (p payout) update(ctx context.Context, tx bun.Tx, lines []*models.Financial
 		Set("transferred_by = ?", db.NullableID(p.by.UserID)).Set("netted_against = ?", p.nettedAgainst).
 		Set("payout_date = ?", p.date).Set("transferred_at = now()").Set("updated_at = now()").
 		Where("fr.id IN (?)", bun.List(ids)).Where("fr.balance_status = ?", models.BalanceInCurrent).
-		Returning("fr.id, fr.transferred_at, fr.updated_at").Exec(ctx, &moved)
+		Returning("fr.id, fr.transferred_at, fr.updated_at, (SELECT name FROM users WHERE id = fr.transferred_by) AS transferrer_name").
+		Exec(ctx, &moved)
 	if err != nil {
 		return fmt.Errorf("mark records transferred: %w", err)
 	}
@@ -381,7 +382,7 @@ func (p payout) update(ctx context.Context, tx bun.Tx, lines []*models.Financial
 	}
 
 	for _, r := range lines {
-		r.TransferredAt, r.UpdatedAt = moved[0].TransferredAt, moved[0].UpdatedAt
+		r.TransferredAt, r.UpdatedAt, r.TransferrerName = moved[0].TransferredAt, moved[0].UpdatedAt, moved[0].TransferrerName
 	}
 
 	return nil

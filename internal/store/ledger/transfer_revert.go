@@ -195,7 +195,7 @@ func (rv *payoutRevert) reverse(ctx context.Context, tx bun.Tx) error {
 	}
 
 	r.BalanceStatus, r.PayoutReference, r.PayoutDate = models.BalanceInCurrent, nil, nil
-	r.TransferredAt, r.TransferredBy, r.PayoutRevertedAt = nil, nil, &kept.CreatedAt
+	r.TransferredAt, r.TransferredBy, r.TransferrerName, r.PayoutRevertedAt = nil, nil, "", &kept.CreatedAt
 
 	res, err := tx.NewUpdate().Model(r).
 		Column("balance_status", "payout_reference", "payout_date", "transferred_at", "transferred_by").Set("updated_at = now()").
