@@ -158,7 +158,8 @@ func newApp(chain *middleware.Chain) *fiber.App {
 }
 
 // refuseEarly answers, before any middleware, requests that are ambiguous and methods that Fiber does not know (it would
-// write plain text). Nothing of their body is read, and the connection is closed.
+// write plain text), and before their body those that ask whether to send it and may not. Nothing of their body is read, and the
+// connection is closed.
 func refuseEarly(app *fiber.App, chain *middleware.Chain) {
 	server := app.Server()
 	next := server.Handler
@@ -179,6 +180,7 @@ func refuseEarly(app *fiber.App, chain *middleware.Chain) {
 			next(ctx)
 		}
 	}
+	server.ExpectHandler = func(ctx *fasthttp.RequestCtx) int { return middleware.Expect(ctx, server.Handler) }
 }
 
 func refuse(app *fiber.App, chain *middleware.Chain, ctx *fasthttp.RequestCtx, because *fiber.Error) {

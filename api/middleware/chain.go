@@ -142,7 +142,12 @@ func (c *Chain) Requests(f *fiber.Ctx) error {
 	case !c.pages.serves(f):
 		err = c.HandleError(f, models.NotFound())
 	default:
-		if err = recovered(f); err != nil {
+		err = recovered(f)
+		if errors.Is(err, errContinue) {
+			return nil
+		}
+
+		if err != nil {
 			err = c.HandleError(f, err)
 		}
 	}
@@ -243,7 +248,7 @@ const (
 // soon, the answer says that the connection closes, or the client would send its next request on it.
 func closeUnread(f *fiber.Ctx) {
 	unread := f.Request().IsBodyStream()
-	linger(f.Context().Conn(), unread)
+	linger(f.Context().Conn(), unread || asksToContinue(f))
 
 	if !unread {
 		return

@@ -43,13 +43,17 @@ func (c *Chain) check(f *fiber.Ctx, op *contract.Operation, r *request) error {
 		return err
 	}
 
+	if op.RawBody && asksToContinue(f) { // what proves the message is in its body
+		return goOn(f)
+	}
+
 	if err = c.identify(f, op, r, body); err != nil {
 		c.deps.Limits.Unidentified(f, op, r.ip)
 
 		return err
 	}
 
-	if err = c.deps.Limits.Check(f, op, r.ip, r.principal, r.webhook.Channel); err != nil {
+	if err = c.count(f, op, r); err != nil {
 		return err
 	}
 
@@ -61,6 +65,10 @@ func (c *Chain) check(f *fiber.Ctx, op *contract.Operation, r *request) error {
 		return err
 	}
 
+	if asksToContinue(f) {
+		return goOn(f)
+	}
+
 	if form == nil && !op.RawBody {
 		if body, err = contract.ReadBody(f, op.BodyLimit); err != nil {
 			return err
@@ -68,6 +76,15 @@ func (c *Chain) check(f *fiber.Ctx, op *contract.Operation, r *request) error {
 	}
 
 	return c.handle(f, op, form, body)
+}
+
+// count counts the request once. Error: RATE_LIMITED.
+func (c *Chain) count(f *fiber.Ctx, op *contract.Operation, r *request) error {
+	if countedBefore(f) {
+		return nil
+	}
+
+	return c.deps.Limits.Check(f, op, r.ip, r.principal, r.webhook.Channel)
 }
 
 // handle validates the request and has it handled, both before its deadline.

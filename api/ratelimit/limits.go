@@ -114,7 +114,7 @@ func (l *Limits) TakeBack(f *fiber.Ctx, op *contract.Operation, caller auth.Prin
 		return
 	}
 
-	for _, name := range []string{headerLimit, headerRemaining, headerReset} {
+	for _, name := range headers {
 		f.Response().Header.Del(name)
 	}
 
@@ -182,6 +182,21 @@ const (
 	headerRemaining = "X-RateLimit-Remaining"
 	headerReset     = "X-RateLimit-Reset"
 )
+
+var headers = [...]string{headerLimit, headerRemaining, headerReset}
+
+// Shown is what the answer says of the allowance, by header; empty when the request was not counted.
+func Shown(f *fiber.Ctx) map[string]string {
+	shown := map[string]string{}
+
+	for _, name := range headers {
+		if value := f.Response().Header.Peek(name); len(value) > 0 {
+			shown[name] = string(value)
+		}
+	}
+
+	return shown
+}
 
 // allowance is the state of a limit as its caller sees it.
 type allowance struct {

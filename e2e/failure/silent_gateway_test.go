@@ -62,8 +62,9 @@ func TestRefundWhileTheGatewayDoesNotSay(t *testing.T) {
 	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"GATEWAY_TIMEOUT": "1s", "REFUND_WAIT": "4s"})})
 	b := s.As(models.RoleEndUser).BookPaid(1)
 
-	// What went back without us and whether the refund is known are answered, so that it is sent; what became of it is not.
-	s.Fault(map[string]any{"operation": "status", "mode": "slow", "delay_ms": 1, "times": 2})
+	// What went back without us, asked with the order and before sending, and whether the refund is known are answered, so that it is
+	// sent; what became of it is not.
+	s.Fault(map[string]any{"operation": "status", "mode": "slow", "delay_ms": 1, "times": 3})
 	noAnswers(s)
 	fault(s, "refund", "timeout_after_effect", 1)
 
