@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,6 +120,9 @@ func (w *jsonWriter) object(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
+
+	// What our own generator is told about Go types would make another one import our packages.
+	members = slices.DeleteFunc(members, func(m member) bool { return strings.HasPrefix(m.name, "x-go-") })
 
 	w.out.WriteByte('{')
 

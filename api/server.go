@@ -119,8 +119,8 @@ func New(deps Deps) (*fiber.App, error) {
 }
 
 // indexOf is what `/` and `/api/v1` answer.
-func indexOf(doc *openapi3.T) gen.Index {
-	return gen.Index{
+func indexOf(doc *openapi3.T) gen.ServiceIndex {
+	return gen.ServiceIndex{
 		Name: doc.Info.Title, Version: doc.Info.Version,
 		Links: map[string]string{"docs": "/docs", "openapi": "/openapi.json", "ready": "/readyz", "console": console.Path},
 	}

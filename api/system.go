@@ -25,7 +25,7 @@ const checkTimeout = 2 * time.Second
 type handlers struct {
 	gen.StrictServerInterface
 
-	index    gen.Index
+	index    gen.ServiceIndex
 	document []byte
 	jwks     []byte
 	checks   map[string]func(context.Context) error

@@ -126,7 +126,17 @@ func TestRules(t *testing.T) {
 		"operationId": {from: "operationId: Ping", to: "operationId: Pong", forward: "Pong was Ping", backward: "Ping was Pong"},
 		"servers":     {from: "openapi: 3.0.3", to: "openapi: 3.0.3\nservers: [{ url: /v2 }]", forward: "no longer served at /", backward: "no longer served at /v2"},
 		"own servers": {from: "operationId: Ping", to: "operationId: Ping\n      servers: [{ url: / }, { url: /v2 }]", backward: "GET /ping: it is no longer served at /v2"},
-		"words":       {from: "description: Alive.", to: "description: Living.", words: true},
+		"double":      {from: "rate: { type: number,", to: "rate: { type: number, format: double,", words: true},
+		"int64":       {from: "X-Count: { required: true, schema: { type: integer } }", to: "X-Count: { required: true, schema: { type: integer, format: int64 } }", words: true},
+		"int32 within its bounds": {
+			from: "{ type: integer, minimum: 1, maximum: 100, default: 1 }", to: "{ type: integer, format: int32, minimum: 1, maximum: 100, default: 1 }",
+			words: true,
+		},
+		"int32 without bounds": {
+			from: "{ type: integer, minimum: 1, maximum: 100, default: 1 }", to: "{ type: integer, format: int32, minimum: 1, default: 1 }",
+			forward: "format int32 instead of any", backward: "maximum is 100 and was unlimited",
+		},
+		"words": {from: "description: Alive.", to: "description: Living.", words: true},
 
 		"role":               {from: "[ADMIN, STAFF]", to: "[ADMIN]", forward: "STAFF may no longer call it"},
 		"role, every":        {from: "[ADMIN, STAFF]", to: "[authenticated]", backward: "authenticated may no longer call it"},

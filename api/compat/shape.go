@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -59,10 +60,28 @@ func shapeOf(s *openapi3.Schema) *shape {
 	out := &shape{properties: map[string]*openapi3.SchemaRef{}, required: map[string]bool{}, bounds: map[string]bound{}}
 	out.add(s)
 
+	out.dropWideFormat()
+
 	// allOf with nullable beside it is the usual way to make a referenced schema nullable.
 	out.nullable = nullable(s)
 
 	return out
+}
+
+// dropWideFormat forgets the format of a number that takes nothing away from what type and bounds allow: it is for clients that choose
+// a type by it.
+func (s *shape) dropWideFormat() {
+	lowest, low := s.bounds["minimum"]
+	highest, high := s.bounds["maximum"]
+
+	switch s.kind + " " + s.format {
+	case "number double", "integer int64":
+		s.format = ""
+	case "integer int32":
+		if low && high && lowest.value >= math.MinInt32 && highest.value <= math.MaxInt32 {
+			s.format = ""
+		}
+	}
 }
 
 func nullable(s *openapi3.Schema) bool {

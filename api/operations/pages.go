@@ -48,7 +48,7 @@ func metaOf[T any](p db.Page, list db.Listed[T]) gen.Meta {
 }
 
 // daysOf resolves the period parameters of a list.
-func daysOf(period *gen.Period, from, to *openapi.Date, now time.Time) (models.Days, error) {
+func daysOf(period *gen.CalendarPeriod, from, to *openapi.Date, now time.Time) (models.Days, error) {
 	return models.Period(valueOf(period)).Resolve(dateOf(from), dateOf(to), now)
 }
 

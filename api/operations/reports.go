@@ -35,15 +35,15 @@ func (o *Operations) GetProviderFinancialSummary(
 
 // summarize reports on one provider, or on all with uuid.Nil; without a period and dates on this month.
 func (o *Operations) summarize(
-	ctx context.Context, provider uuid.UUID, asked *gen.Period, from, to *openapi.Date,
+	ctx context.Context, provider uuid.UUID, asked *gen.CalendarPeriod, from, to *openapi.Date,
 ) (gen.FinancialReport, error) {
-	period := gen.Period(models.PeriodMonth)
+	period := gen.CalendarPeriod(models.PeriodMonth)
 
 	switch {
 	case asked != nil:
 		period = *asked
 	case from != nil || to != nil:
-		period = gen.Period(models.PeriodCustom)
+		period = gen.CalendarPeriod(models.PeriodCustom)
 	}
 
 	span, err := daysOf(&period, from, to, o.Now())

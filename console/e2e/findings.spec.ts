@@ -1,4 +1,16 @@
-import { choose, dialog, expect, expectAccessible, field, open, openAs, row, settled, test } from './fixtures';
+import {
+  choose,
+  dialog,
+  expect,
+  expectAccessible,
+  field,
+  inEveryLook,
+  open,
+  openAs,
+  row,
+  settled,
+  test,
+} from './fixtures';
 import { Caller, day, eventually, fault, newBooking, newTrip, only, paidBooking, press, type Schemas } from './service';
 
 /** A refund of 6,000.00 and more, which waits for a second person. */
@@ -156,7 +168,7 @@ test('refunds are found by what people know', async ({ page, t }) => {
   await expect(page.getByText(t('list.shown', { shown: 1, total: 1 }))).toBeVisible();
 });
 
-test('fields, amounts and seats have the direction of the page', async ({ page, t, look }) => {
+test('fields, amounts and seats have the direction of the page', inEveryLook, async ({ page, t, look }) => {
   const trip = await newTrip();
   await openAs(page, 'PROVIDER_ADMIN', `/trips?search=${encodeURIComponent(trip.title)}`);
   const search = page.getByRole('main').getByRole('searchbox', { name: t('list.search') });
@@ -196,7 +208,7 @@ test('without a connection a list says so', async ({ page, t, context }) => {
   await expect(page.getByText(t('error.offline'))).toBeHidden();
 });
 
-test('nothing moves when the figures of the overview arrive', async ({ page }) => {
+test('nothing moves when the figures of the overview arrive', inEveryLook, async ({ page }) => {
   await openAs(page, 'FINANCE_ADMIN');
   await page.addInitScript(() => {
     const shifts: number[] = [];

@@ -37,6 +37,9 @@ export class Complaints {
   }
 }
 
+/** For tests of what depends on language and width. The others are played in one look, another one with each commit. */
+export const inEveryLook = { tag: '@every-look' };
+
 interface Fixtures {
   look: Look;
   complaints: Complaints;

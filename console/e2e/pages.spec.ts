@@ -1,4 +1,4 @@
-import { expectAccessible, expect, inScheme, open, openAs, settled, test } from './fixtures';
+import { expect, expectAccessible, inEveryLook, inScheme, open, openAs, settled, test } from './fixtures';
 
 const staff = [
   '/',
@@ -25,7 +25,7 @@ for (const [role, paths] of [
   ['SUPER_ADMIN', staff],
   ['PROVIDER_ADMIN', company],
 ] as const) {
-  test(`every page of ${role} is accessible, in light and dark`, async ({ page }) => {
+  test(`every page of ${role} is accessible, in light and dark`, inEveryLook, async ({ page }) => {
     test.setTimeout(240_000);
     await openAs(page, role);
     for (const path of paths) {
@@ -38,7 +38,7 @@ for (const [role, paths] of [
   });
 }
 
-test('pages without a session are accessible, in light and dark', async ({ page }) => {
+test('pages without a session are accessible, in light and dark', inEveryLook, async ({ page }) => {
   for (const path of outside) {
     await open(page, path);
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -48,7 +48,7 @@ test('pages without a session are accessible, in light and dark', async ({ page 
   }
 });
 
-test('one of each kind is accessible from inside', async ({ page }) => {
+test('one of each kind is accessible from inside', inEveryLook, async ({ page }) => {
   await openAs(page, 'SUPER_ADMIN');
   for (const list of [
     'bookings',
@@ -72,7 +72,7 @@ test('one of each kind is accessible from inside', async ({ page }) => {
   }
 });
 
-test('every page has help', async ({ page, t }) => {
+test('every page has help', inEveryLook, async ({ page, t }) => {
   await openAs(page, 'SUPER_ADMIN');
   for (const path of staff.slice(0, -1)) {
     await open(page, path);

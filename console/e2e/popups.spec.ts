@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { dialog, expect, expectAccessible, field, open, openAs, row, test } from './fixtures';
+import { dialog, expect, expectAccessible, field, inEveryLook, open, openAs, row, test } from './fixtures';
 import { emailOf } from './service';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
@@ -9,7 +9,7 @@ async function expectInSight(popup: Locator): Promise<void> {
   await expect(popup).toBeInViewport({ ratio: 1 });
 }
 
-test('menus are accessible while they are open, and worked by keyboard', async ({ page, t }) => {
+test('menus are accessible while they are open, and worked by keyboard', inEveryLook, async ({ page, t }) => {
   await openAs(page, 'FINANCE_ADMIN', '/ledger');
   for (const [opener, item] of [
     [button(page, t('list.columns')), 'menuitemcheckbox'],
@@ -30,7 +30,7 @@ test('menus are accessible while they are open, and worked by keyboard', async (
   }
 });
 
-test('lists to choose from are accessible while they are open', async ({ page, t, look }) => {
+test('lists to choose from are accessible while they are open', inEveryLook, async ({ page, t, look }) => {
   await openAs(page, 'SUPER_ADMIN', '/audit');
   if (look.width < 768) await page.locator('search button[aria-expanded]').click();
   await field(page.locator('search'), t('audit.action')).click();
@@ -45,7 +45,7 @@ test('lists to choose from are accessible while they are open', async ({ page, t
   await expectAccessible(page, 'a field of a form');
 });
 
-test('buttons are legible under the pointer', async ({ page, t }) => {
+test('buttons are legible under the pointer', inEveryLook, async ({ page, t }) => {
   await page.goto('/console/sign-in');
   await page.locator('[type=submit]').hover();
   await expectAccessible(page, 'the button that signs in');

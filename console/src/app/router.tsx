@@ -1,4 +1,4 @@
-import { createBrowserRouter, type RouteObject } from 'react-router';
+import { createBrowserRouter, redirect, type LoaderFunctionArgs, type RouteObject } from 'react-router';
 import { Failed } from './Failed';
 import { Shell } from './Shell';
 
@@ -9,6 +9,10 @@ export const pageNow = () => router.state.location.pathname.slice(basename.lengt
 
 /** The page's address below /console, to come back to. */
 export const pathNow = () => `${pageNow()}${router.state.location.search}`;
+
+/** Where a gateway's page leads back to: what its return adds to the address is no filter of the list. */
+export const campaignsAfterPayment = ({ request }: Pick<LoaderFunctionArgs, 'request'>) =>
+  redirect(`/campaigns?${new URLSearchParams({ search: new URL(request.url).searchParams.get('search') ?? '' })}`);
 
 // Pages are loaded when they are opened.
 const pages: RouteObject[] = [
@@ -30,6 +34,7 @@ const pages: RouteObject[] = [
   { path: 'hotels', lazy: () => import('@/pages/portal/Hotels') },
   { path: 'rest-stops', lazy: () => import('@/pages/portal/RestStops') },
   { path: 'campaigns', lazy: () => import('@/pages/portal/Campaigns') },
+  { path: 'campaigns/paid', loader: campaignsAfterPayment },
   { path: 'company-ledger', lazy: () => import('@/pages/portal/CompanyLedger') },
   { path: '*', lazy: () => import('@/pages/NotFound') },
 ];
