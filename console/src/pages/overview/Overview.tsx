@@ -89,7 +89,7 @@ function Periods({ today, month, provider }: { today: Days; month: Days; provide
   );
 }
 
-type Period = Extract<Schemas['Period'], 'this_week' | 'this_month'>;
+type Period = Extract<Schemas['CalendarPeriod'], 'this_week' | 'this_month'>;
 
 function Series({ provider }: { provider: boolean }) {
   const { t } = useWords();
