@@ -40,7 +40,7 @@ func (s *Store) OwedLateMoney(ctx context.Context, grace time.Duration, limit in
 	var ids []uuid.UUID
 
 	err := s.db.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("pt.id").
-		Where("pt.kind = ?", models.KindPayment).Where("pt.status = ?", models.TransactionFailed).
+		Where("pt.kind IN (?)", bun.List(models.Paying())).Where("pt.status = ?", models.TransactionFailed).
 		Where("pt.captured_at <= ?", now.Add(-grace)).
 		Where("pt.refunded_amount + pt.refund_reserved_amount + pt.outside_refunded_amount < pt.amount").
 		Where("pt.failure_code NOT IN (?)", bun.List([]models.FailureCode{models.FailureAmountMismatch, models.FailureCurrencyMismatch})).
