@@ -25,7 +25,7 @@ type Gateway struct {
 	requests  map[uuid.UUID]gateways.CheckoutRequest // by which they were made
 	refunds   map[uuid.UUID]*gateways.Refund
 	debits    map[string]*gateways.Checkout // of checkouts that were paid again, by the payment's id
-	order     map[string]int // id → order of creation
+	order     map[string]int                // id → order of creation
 	script    map[Operation][]Fault
 	always    map[Operation]Fault
 	calls     map[Operation]int
