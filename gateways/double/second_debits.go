@@ -11,7 +11,7 @@ import (
 )
 
 // SecondDebit is a payment that took the amount of a checkout once more: the customer paid in two tabs, or pressed the bank's button
-// twice. What it gives back is told of it alone.
+// twice. It has its own sum of what went back.
 type SecondDebit struct {
 	ID             string       `json:"id"` // 32 hexadecimal digits
 	Amount         models.Money `json:"amount"`

@@ -17,8 +17,8 @@ func (c *Company) PayAgain(t *testing.T, checkout gateways.Checkout) {
 	require.Equal(t, http.StatusOK, status, answer)
 }
 
-// testPaidAgain: of two payments of a checkout each is told by itself, and gives back what it took and no more. In the end the company has
-// kept one of them.
+// testPaidAgain: of two payments of a checkout each has its own answer, and gives back what it took and no more. In the end the company
+// has kept one of them.
 func testPaidAgain(t *testing.T, s Subject) {
 	t.Helper()
 

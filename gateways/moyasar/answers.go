@@ -180,7 +180,7 @@ func (p payment) money() (paid, error) {
 }
 
 // settle makes the checkout paid by its first payment. An invoice can be paid twice (README.md): others that took money are told beside
-// it, so that a customer who paid twice is noticed, and that no amount is one that nobody has paid.
+// it, so that a customer who paid twice is noticed, and that the amount is one that was paid.
 func (r *reading) settle() {
 	first := r.payments[0]
 

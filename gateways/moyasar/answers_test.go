@@ -175,7 +175,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestPaidTwice: each of the payments that took money is told by itself, the first unless another one is named.
+// TestPaidTwice: each of the payments that took money has its own answer, the first unless another one is named.
 func TestPaidTwice(t *testing.T) {
 	t.Parallel()
 

@@ -33,7 +33,7 @@ func secondDebitTamperings(w *world) []tampering {
 		},
 		{
 			"second-debit", "the payment itself", "UPDATE payment_transactions SET gateway_payment_id = 'payment-2' WHERE id = $1",
-			[]any{*w.again.ParentID},
+			[]any{w.again.ParentID},
 			of(w.again.ID),
 			nil,
 		},
