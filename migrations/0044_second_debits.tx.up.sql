@@ -16,7 +16,3 @@ ALTER TABLE payment_transactions
              AND num_nonnulls(captured_at, suspense_at) = 1
              AND failure_code = CASE WHEN suspense_at IS NULL THEN 'PAID_TWICE' ELSE 'CURRENCY_MISMATCH' END
         ELSE coalesce(failure_code, '') <> 'PAID_TWICE' END) NOT VALID;
-
--- One row for each debit, whatever the code does; and what the sweep gives back.
-CREATE UNIQUE INDEX transactions_second_debits ON payment_transactions (parent_id, gateway_payment_id) WHERE kind = 'SECOND_DEBIT';
-CREATE INDEX transactions_second_debits_owed ON payment_transactions (captured_at) WHERE kind = 'SECOND_DEBIT' AND captured_at IS NOT NULL;

@@ -210,3 +210,28 @@ func TestPaidTwiceInAnotherCurrency(t *testing.T) {
 	require.Contains(t, incidents[0].Message, "150.00 USD")
 	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, *tx.BookingID).Status)
 }
+
+// TestCampaignPaidTwice: a campaign stays what it is, and its attempts are counted as before.
+func TestCampaignPaidTwice(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	today := models.DateIn(time.Now())
+	campaign := b.Campaign(t, today, today.AddDays(7))
+	tx := b.OpenCampaign(t, campaign, 1)
+	b.Report(t, tx, models.EventPaymentSucceeded)
+
+	d := b.Transaction(t, b.noted(t, tx.ID, again(tx.Amount.String(), "SAR"))[0])
+	require.Equal(t, campaign, *d.AdCampaignID)
+	require.True(t, d.CameTooLate())
+
+	due, err := b.Store.Refunds.OrderLateRefund(t.Context(), d.ID, time.Now())
+	require.NoError(t, err)
+
+	given := models.RefundRequest{ID: due.ID, TransactionID: d.ID, Type: models.RefundFull}
+	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, given, bookstest.Granted(given)).Status)
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'ACTIVE'", campaign))
+
+	payable, err := b.Store.Payments.PayableCampaign(t.Context(), campaign, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, 2, payable.Next)
+}
