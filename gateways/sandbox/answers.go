@@ -79,10 +79,10 @@ func (a checkoutAnswer) about(id string) (gateways.Checkout, error) {
 		switch {
 		case p.ID == "" || p.Amount == nil:
 			return c, httpcall.BadAnswer("a payment is incomplete")
-		case i == at && i == 0:
-			c.PaymentID = p.ID // the checkout has its sums
 		case i == at:
-			c.PaymentID, c.Amount, c.RefundedAmount, c.PaidAt = p.ID, *p.Amount, p.RefundedAmount, p.PaidAt
+			if c.PaymentID = p.ID; i > 0 { // else the checkout has its sums
+				c.Amount, c.RefundedAmount, c.PaidAt = *p.Amount, p.RefundedAmount, p.PaidAt
+			}
 		default:
 			c.Others = append(c.Others, gateways.Debit{PaymentID: p.ID, Amount: *p.Amount, Currency: c.Currency, PaidAt: p.PaidAt})
 		}
