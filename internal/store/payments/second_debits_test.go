@@ -235,3 +235,20 @@ func TestCampaignPaidTwice(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, payable.Next)
 }
+
+// TestPaidTwiceInSuspense: drivers of before told both payments as one sum, which is in suspense. It is not booked again; what came beside
+// other money in suspense is.
+func TestPaidTwiceInSuspense(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+
+	for took, news := range map[string]int{"1150.00": 0, "576.00": 1} {
+		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 9, nil), 5), 1)
+		b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) {
+			amount := models.MustMoney(took)
+			e.Amount = &amount
+		}))
+		require.Equal(t, models.FailureAmountMismatch, b.Settle(t, tx, time.Now()).Failure)
+		require.Len(t, b.noted(t, tx.ID, again("575.00", "SAR")), news, took)
+	}
+}
