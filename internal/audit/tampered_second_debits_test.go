@@ -44,10 +44,10 @@ func secondDebitTamperings(w *world) []tampering {
 			nil,
 		},
 		{
-			"late-incident", "a second debit of which nobody is told", "DELETE FROM incidents WHERE payment_transaction_id = $1",
+			"late-incident", "a second debit without an incident", "DELETE FROM incidents WHERE payment_transaction_id = $1",
 			[]any{w.again.ID},
 			of(w.again.ID),
-			[]string{"transfer-moment"},
+			nil,
 		},
 	}
 }
