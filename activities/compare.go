@@ -61,9 +61,14 @@ func comparePayment(ctx context.Context, s *store.Store, g gateways.Gateway, t *
 		}
 	}
 
+	answered := t.RecheckAt
+	if c.OthersUnread {
+		answered = nil // the question stays due
+	}
+
 	switch kind := gateways.KindOf(err); {
 	case err == nil && c.Status == gateways.CheckoutPaid && !c.RefundsUnread:
-		return s.Payments.CompareRefunded(ctx, t.ID, mark, t.RecheckAt, payments.GatewaySums{
+		return s.Payments.CompareRefunded(ctx, t.ID, mark, answered, payments.GatewaySums{
 			Refunded: c.RefundedAmount, Currency: c.Currency, Lag: g.Capabilities().SearchLag,
 		})
 	case err == nil && c.RefundsUnread:

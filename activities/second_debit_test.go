@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -87,4 +88,35 @@ func TestCheckoutThatIsPaidTwiceAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "115.00", second.Amount.String())
 	require.NotEqual(t, uuid.Nil, *second.ParentID)
+}
+
+// halfSaid is a gateway that does not say whether a checkout was paid more than once.
+type halfSaid struct{ *fake.Gateway }
+
+func (g halfSaid) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gateways.Checkout, error) {
+	c, err := g.Gateway.ReadCheckout(ctx, r)
+	c.Others, c.OthersUnread = nil, true
+
+	return c, err
+}
+
+// TestCheckoutOfWhichHalfIsSaid: what went back is compared, and the question stays due.
+func TestCheckoutOfWhichHalfIsSaid(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := d.paid(t)
+	d.gateway.PayAgain(a.ID())
+	d.serve(halfSaid{d.gateway})
+	d.gateway.RefundInDashboard(a.ID(), models.MustMoney("20.00"))
+
+	due, err := d.Store.Payments.RecheckPayment(t.Context(), a.ID(), time.Now())
+	require.NoError(t, err)
+	require.True(t, due)
+	require.NoError(t, d.ComparePayment(t.Context(), a.ID()))
+	require.Equal(t, "20.00", d.transaction(t, a).OutsideRefundedAmount.String())
+	require.NotNil(t, d.transaction(t, a).RecheckAt)
+
+	d.serve(d.gateway)
+	require.NoError(t, d.ComparePayment(t.Context(), a.ID()))
+	require.Nil(t, d.transaction(t, a).RecheckAt)
 }

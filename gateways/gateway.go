@@ -109,7 +109,9 @@ type Checkout struct {
 	PaymentID     string // the company's id of the payment, where messages name it without the checkout; empty elsewhere
 	// Others are further payments that took money for the same checkout, where the company can tell: Amount, RefundedAmount and PaidAt
 	// are those of PaymentID alone.
-	Others        []Debit
+	Others []Debit
+	// OthersUnread: the company did not say whether there are Others.
+	OthersUnread  bool
 	PaidAt        *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
 	ResultCode    string     // the gateway's machine code, empty while open
 	FailureReason string     // the gateway's words, empty unless it failed

@@ -177,7 +177,14 @@ func (d *Driver) report(ctx context.Context, entity string, reference uuid.UUID,
 // shows them all. While it shows nothing, what the status tells of the payment is all there is.
 func (d *Driver) settled(ctx context.Context, entity string, r gateways.CheckoutRef, status *entry) (gateways.Checkout, error) {
 	entries, err := d.report(ctx, entity, r.MerchantReference, "DB")
-	if err != nil {
+
+	switch {
+	case err != nil && status.ID == r.PaymentID: // the report is asked twice in a minute, and no more
+		c, err := d.paid(ctx, entity, r, status)
+		c.OthersUnread = true
+
+		return c, err
+	case err != nil:
 		return gateways.Checkout{}, err
 	}
 

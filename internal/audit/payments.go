@@ -149,7 +149,8 @@ func secondDebits() check {
 		sql: `
 SELECT 'second-debit', 'payment', d.id,
        format('%s of %s for checkout %s, by the gateway %s; payment %s (%s), checkout %s, by the gateway %s', d.status, d.amount,
-              d.reference, coalesce(d.gateway_payment_id, 'without an id'), coalesce(t.id::text, 'none'), t.status, t.reference, t.gateway_payment_id)
+              d.reference, coalesce(d.gateway_payment_id, 'without an id'), coalesce(t.id::text, 'none'), t.status,
+              t.reference, t.gateway_payment_id)
 FROM payment_transactions AS d
 LEFT JOIN payment_transactions AS t ON t.id = d.parent_id AND t.kind = 'PAYMENT'
 WHERE d.kind = 'SECOND_DEBIT'
