@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,10 +55,20 @@ func comparePayment(ctx context.Context, s *store.Store, g gateways.Gateway, t *
 	}
 
 	c, err := g.ReadCheckout(ctx, refOf(t))
+	if err == nil && c.Status == gateways.CheckoutPaid {
+		if err := takenAgain(ctx, s, t, c); err != nil {
+			return payments.Compared{}, err
+		}
+	}
+
+	answered := t.RecheckAt
+	if c.OthersUnread {
+		answered = nil // the question stays due
+	}
 
 	switch kind := gateways.KindOf(err); {
 	case err == nil && c.Status == gateways.CheckoutPaid && !c.RefundsUnread:
-		return s.Payments.CompareRefunded(ctx, t.ID, mark, t.RecheckAt, payments.GatewaySums{
+		return s.Payments.CompareRefunded(ctx, t.ID, mark, answered, payments.GatewaySums{
 			Refunded: c.RefundedAmount, Currency: c.Currency, Lag: g.Capabilities().SearchLag,
 		})
 	case err == nil && c.RefundsUnread:
@@ -67,6 +78,37 @@ func comparePayment(ctx context.Context, s *store.Store, g gateways.Gateway, t *
 	default:
 		return payments.Compared{}, err
 	}
+}
+
+// takenAgain books what the gateway took for the checkout besides, and orders that it goes back. The sweep starts the refunds, and orders
+// those that a killed worker did not.
+func takenAgain(ctx context.Context, s *store.Store, t *models.PaymentTransaction, c gateways.Checkout) error {
+	if t.Kind != models.KindPayment || len(c.Others) == 0 {
+		return nil
+	}
+
+	added, err := s.Payments.NoteSecondDebits(ctx, t.ID, secondDebitsOf(c))
+	if err != nil {
+		return err
+	}
+
+	for _, debit := range added {
+		_, err := s.Refunds.OrderLateRefund(ctx, debit, time.Now())
+		if _, refused := errors.AsType[*models.Error](err); err != nil && !refused {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func secondDebitsOf(c gateways.Checkout) []payments.SecondDebit {
+	all := make([]payments.SecondDebit, len(c.Others))
+	for i, d := range c.Others {
+		all[i] = payments.SecondDebit{GatewayPaymentID: d.PaymentID, Amount: d.Amount, Currency: d.Currency, TakenAt: d.PaidAt}
+	}
+
+	return all
 }
 
 // errRefundsUnread is an answer that has the payment and not what was given back of it.

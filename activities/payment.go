@@ -256,6 +256,12 @@ func recordAnswer(
 		at = *c.PaidAt
 	}
 
+	if len(c.Others) > 0 { // paid twice before it was settled
+		if err := s.Payments.ExpectComparison(ctx, t.ID, now); err != nil {
+			return payments.Stored{}, err
+		}
+	}
+
 	return s.Payments.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
 		Channel:           t.Channel,

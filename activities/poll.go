@@ -293,6 +293,14 @@ func refOf(t *models.PaymentTransaction) gateways.CheckoutRef {
 		ref.OpenedAt = *t.OpenedAt
 	}
 
+	if t.GatewayPaymentID != nil {
+		ref.PaymentID = *t.GatewayPaymentID
+	}
+
+	if t.Kind == models.KindSecondDebit { // the company knows it by the reference of the payment
+		ref.MerchantReference = *t.ParentID
+	}
+
 	return ref
 }
 

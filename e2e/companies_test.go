@@ -46,6 +46,7 @@ func TestCompanies(t *testing.T) {
 				"a refund that comes back":        returnedRefund,
 				"a payment that is disputed":      disputedPayment,
 				"a refund in the dashboard":       refundedInDashboard,
+				"a checkout that is paid twice":   paidTwice,
 			} {
 				t.Run(name, func(t *testing.T) { story(t, s.For(t), can) })
 			}

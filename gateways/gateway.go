@@ -46,6 +46,8 @@ type CheckoutRef struct {
 	Currency          string
 	CreatedAt         time.Time // of our attempt: nothing of it is older at the gateway
 	ExpiresAt         time.Time
+	// PaymentID is the company's id of the payment that is meant, where it is known: a checkout may have been paid more than once.
+	PaymentID string
 	// OpenedAt is when the checkout was made at the gateway; zero where that is not known: up to half an hour after CreatedAt.
 	OpenedAt time.Time
 }
@@ -104,10 +106,23 @@ type Checkout struct {
 	// RefundsUnread: the answer has the payment, and not what was given back of it: RefundedAmount is not to be believed.
 	RefundsUnread bool
 	ExpiresAt     time.Time
-	PaymentID     string     // the company's id of the payment, where messages name it without the checkout; empty elsewhere
+	PaymentID     string // the company's id of the payment, where messages name it without the checkout; empty elsewhere
+	// Others are further payments that took money for the same checkout, where the company can tell: Amount, RefundedAmount and PaidAt
+	// are those of PaymentID alone.
+	Others []Debit
+	// OthersUnread: the company did not say whether there are Others.
+	OthersUnread  bool
 	PaidAt        *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
 	ResultCode    string     // the gateway's machine code, empty while open
 	FailureReason string     // the gateway's words, empty unless it failed
+}
+
+// Debit is a payment that took money for a checkout beside the one that the answer is about.
+type Debit struct {
+	PaymentID string // the company's; never empty
+	Amount    models.Money
+	Currency  string
+	PaidAt    *time.Time // as of Checkout
 }
 
 // RefundRequest asks for money to go back.

@@ -84,13 +84,15 @@ const (
 	TransactionPartialRefund TransactionStatus = "PARTIAL_REFUND"
 )
 
-// TransactionKind tells a payment attempt from the transaction that a refund adds (rules: refunds.transaction).
+// TransactionKind tells a payment attempt from the transaction that a refund adds (rules: refunds.transaction), and from what the gateway
+// took once more for a checkout that had been settled (rules: late.second-debit).
 type TransactionKind string
 
 // The kinds of transaction.
 const (
-	KindPayment TransactionKind = "PAYMENT"
-	KindRefund  TransactionKind = "REFUND"
+	KindPayment     TransactionKind = "PAYMENT"
+	KindRefund      TransactionKind = "REFUND"
+	KindSecondDebit TransactionKind = "SECOND_DEBIT"
 )
 
 // FailureCode says why an attempt failed.
@@ -104,6 +106,7 @@ const (
 	FailureGatewayRejected  FailureCode = "GATEWAY_REJECTED"
 	FailureAmountMismatch   FailureCode = "AMOUNT_MISMATCH"
 	FailureCurrencyMismatch FailureCode = "CURRENCY_MISMATCH"
+	FailurePaidTwice        FailureCode = "PAID_TWICE" // of a second debit alone
 )
 
 // IsMismatch reports a failure that is final whatever comes later (rules: late.mismatch).

@@ -98,6 +98,11 @@ func OutsideCause(payment uuid.UUID, n int) uuid.UUID {
 	return follow(payment, "outside-refund:"+payment.String()+":"+strconv.Itoa(n))
 }
 
+// SecondDebitID is the transaction id of what the gateway took once more for a payment, by the gateway's id of that debit.
+func SecondDebitID(payment uuid.UUID, gateway string) uuid.UUID {
+	return follow(payment, "second-debit:"+payment.String()+":"+gateway)
+}
+
 // RecordID is the id of the ledger line of a kind that a cause makes.
 func RecordID(cause uuid.UUID, kind string) uuid.UUID {
 	return follow(cause, "record:"+cause.String()+":"+kind)

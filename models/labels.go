@@ -187,14 +187,16 @@ var failureLabels = map[FailureCode]Label{
 	FailureGatewayRejected:  {"رفضتها بوابة الدفع", "Rejected by the gateway"},
 	FailureAmountMismatch:   {"اختلاف في المبلغ", "Amount mismatch"},
 	FailureCurrencyMismatch: {"اختلاف في العملة", "Currency mismatch"},
+	FailurePaidTwice:        {"دُفعت مرة ثانية", "Paid a second time"},
 }
 
 // Label is why a payment failed, for people.
 func (c FailureCode) Label() Label { return failureLabels[c] }
 
 var transactionKindLabels = map[TransactionKind]Label{
-	KindPayment: {"دفعة", "Payment"},
-	KindRefund:  {"استرداد", "Refund"},
+	KindPayment:     {"دفعة", "Payment"},
+	KindRefund:      {"استرداد", "Refund"},
+	KindSecondDebit: {"خصم ثانٍ", "Second debit"},
 }
 
 // Label is the kind of transaction for people.

@@ -7,7 +7,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// PaymentTransaction is one payment attempt through a gateway, or the transaction that a refund adds (rules: payments.states).
+// PaymentTransaction is one payment attempt through a gateway, the transaction that a refund adds, or a second debit (rules:
+// payments.states, late.second-debit). ParentID is the payment of the last two.
 // Amounts are in SAR; Amount includes VAT. The rates are those of its creation and never change.
 type PaymentTransaction struct {
 	bun.BaseModel `bun:"table:payment_transactions,alias:pt"`
@@ -132,11 +133,14 @@ func (t *PaymentTransaction) RefundChannel() RefundChannel {
 	return t.PaymentMethod.RefundChannel()
 }
 
-// CameTooLate reports an attempt whose money was taken after it had ended, or could buy nothing any more: it is owed to the
-// customer, and was never a sale.
+// CameTooLate reports an attempt whose money was taken after it had ended, or could buy nothing any more, and a second debit: it is owed
+// to the customer, and was never a sale.
 func (t *PaymentTransaction) CameTooLate() bool {
-	return t.Kind == KindPayment && t.Status == TransactionFailed && t.CapturedAt != nil
+	return t.Kind != KindRefund && t.Status == TransactionFailed && t.CapturedAt != nil
 }
+
+// Paying are the kinds of transaction by which a gateway has taken money.
+func Paying() []TransactionKind { return []TransactionKind{KindPayment, KindSecondDebit} }
 
 // StateChange is one step in the life of a transaction, written by the database itself.
 type StateChange struct {

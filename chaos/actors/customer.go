@@ -165,9 +165,32 @@ func (s *story) pay(ctx context.Context) {
 		if s.Ending == schedule.PaysBoth && s.open != first {
 			s.takeLate(ctx, first)
 		}
+	case schedule.PaysTwice:
+		s.press("succeed")
+		s.debitAgain(ctx)
 	default:
 		s.press("succeed")
 	}
+}
+
+// debitAgain has the gateway take the money once more for what is settled, where companies do so. That is learned of by its message: one
+// that is lost is only in the gateway's own statement, so that the actor waits as takeLate does.
+func (s *story) debitAgain(ctx context.Context) {
+	if s.settled(ctx) != models.TransactionPaid || !s.env.Gateway.Traits().PaysAgain {
+		return
+	}
+
+	if s.schedule.LosesWebhooks() {
+		select {
+		case <-s.healed:
+		case <-ctx.Done():
+			return
+		}
+	}
+
+	s.note(s.env.Gateway.PayAgain(s.open))
+	s.Journal.Stepf(s.caller.who, "the gateway takes the money of %s once more", s.open)
+	s.Journal.Count("second debits", 1)
 }
 
 func (s *story) press(outcome string) {

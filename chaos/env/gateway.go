@@ -44,6 +44,9 @@ func (g *Gateway) Press(checkout, outcome string) (bool, error) {
 // PayLate takes the money of a checkout that has ended.
 func (g *Gateway) PayLate(checkout string) error { return g.holderOf(checkout).PayLate(checkout) }
 
+// PayAgain takes the money of a paid checkout once more.
+func (g *Gateway) PayAgain(checkout string) error { return g.holderOf(checkout).PayAgain(checkout) }
+
 // TakeBack has the bank refuse a refund of ours that succeeded there. It is false for one that did not, or that the backup account has.
 func (g *Gateway) TakeBack(refund string) (bool, error) {
 	books, err := g.Gateway.Ledger()

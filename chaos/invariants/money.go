@@ -4,7 +4,7 @@ package invariants
 const (
 	gatewayCheckouts = `jsonb_to_recordset($1::jsonb)
 		AS g(id text, merchant_reference uuid, status text, amount numeric, claimed_amount numeric,
-			refunded_amount numeric, paid_at timestamptz)`
+			refunded_amount numeric, paid_at timestamptz, second_debits jsonb)`
 	gatewayRefundsAs = `jsonb_to_recordset($1::jsonb) AS g(id text, checkout_id text, merchant_reference uuid, amount numeric, status text)`
 )
 
@@ -39,7 +39,7 @@ var aboutMoney = []Invariant{
 				AND r.kind <> 'CLAWBACK' AND r.split_from IS NULL) AS lines
 			CROSS JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(l.amount), 0) AS amount FROM ledger_transfers AS l
 				WHERE l.transaction_id = t.id AND l.debit_account LIKE 'gateway:%' AND l.refund_id IS NULL) AS moved
-			WHERE t.kind = 'PAYMENT' AND CASE t.status WHEN 'PAID'
+			WHERE t.kind <> 'REFUND' AND CASE t.status WHEN 'PAID'
 				THEN paid.n <> 1 OR lines.n <> 1 OR moved.amount <> t.amount
 				ELSE paid.n <> 0 OR lines.n <> 0 OR moved.amount <> coalesce(t.captured_amount, (t.captured_at IS NOT NULL)::int * t.amount) END`),
 	},
@@ -111,6 +111,10 @@ var aboutMoney = []Invariant{
 const unsettled = `
 	SELECT format('payment %s is PENDING, and expired at %s', id, expires_at) FROM payment_transactions WHERE status = 'PENDING'
 	UNION ALL SELECT format('refund %s is PENDING since %s', id, created_at) FROM refunds WHERE status = 'PENDING'
+	UNION ALL SELECT format('the gateway is to be asked what it took of payment %s', id) FROM payment_transactions
+		WHERE recheck_at IS NOT NULL
+	UNION ALL SELECT format('nothing of second debit %s is ordered to go back', id) FROM payment_transactions AS t
+		WHERE kind = 'SECOND_DEBIT' AND NOT EXISTS (SELECT FROM refunds WHERE payment_transaction_id = t.id)
 	UNION ALL SELECT format('refund %s came back and is not paid out', id) FROM refunds WHERE returned_at IS NOT NULL
 		AND NOT EXISTS (SELECT FROM refund_payouts WHERE refund_id = refunds.id)
 	UNION ALL SELECT format('%s is promised to refunds of payment %s', refund_reserved_amount, id) FROM payment_transactions

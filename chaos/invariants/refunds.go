@@ -53,7 +53,8 @@ var aboutRefunds = []Invariant{
 			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount,
 					coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY' AND returned_at IS NULL), 0) AS by_gateway
 				FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED') AS r
-			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM payment_transactions WHERE parent_id = t.id) AS rt
+			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM payment_transactions
+				WHERE kind = 'REFUND' AND parent_id = t.id) AS rt
 			LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			WHERE t.kind = 'PAYMENT' AND (t.refunded_amount <> r.amount OR t.refunded_amount <> rt.amount
 				OR r.by_gateway <> coalesce(g.refunded_amount, 0))`, checkouts),
@@ -82,9 +83,22 @@ var aboutRefunds = []Invariant{
 	{
 		"late-money-goes-back", "money that came too late has an incident, and a full refund unless the gateway refused it",
 		rows(`SELECT format('payment %s came too late: %s of %s went back', t.id, t.refunded_amount, t.amount)
-			FROM payment_transactions AS t WHERE t.kind = 'PAYMENT' AND t.status = 'FAILED' AND t.captured_at IS NOT NULL
+			FROM payment_transactions AS t WHERE t.kind <> 'REFUND' AND t.status = 'FAILED' AND t.captured_at IS NOT NULL
 				AND (NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
 				OR t.refunded_amount <> t.amount AND NOT EXISTS (SELECT FROM incidents AS i
 					WHERE i.payment_transaction_id = t.id AND i.kind = 'REFUND_FAILED'))`),
+	},
+	{
+		"paid-twice-goes-back", "what the gateway took once more for a checkout is known here, once, and goes back from the payment that took it",
+		rows(`SELECT format('second debit %s of %s for %s, %s of it went back; here %s of %s for %s, %s by the gateway', d.id, d.amount,
+				d.reference, d.refunded_amount, t.id, t.amount, t.parent_id, r.amount)
+			FROM (SELECT s.*, g.merchant_reference AS reference FROM `+gatewayCheckouts+`
+				CROSS JOIN LATERAL jsonb_to_recordset(coalesce(nullif(g.second_debits, 'null'), '[]'))
+					AS s(id text, amount numeric, refunded_amount numeric)) AS d
+			FULL JOIN (SELECT id, parent_id, amount, replace(gateway_payment_id, '-', '') AS debit FROM payment_transactions
+				WHERE kind = 'SECOND_DEBIT') AS t ON t.debit = d.id
+			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM refunds WHERE payment_transaction_id = t.id
+				AND status = 'SUCCEEDED' AND channel = 'GATEWAY' AND returned_at IS NULL) AS r
+			WHERE (t.parent_id, t.amount, r.amount) IS DISTINCT FROM (d.reference, d.amount, d.refunded_amount)`, checkouts),
 	},
 }

@@ -21,10 +21,12 @@ const (
 	CancelsAndPays   Ending = "cancels and pays at once"
 	Replaces         Ending = "replaces the attempt, then pays"
 	PaysBoth         Ending = "replaces the attempt and pays both"
+	PaysTwice        Ending = "pays, and is debited once more when it is settled"
 )
 
 var endings = []weighted[Ending]{
-	{40, Pays},
+	{35, Pays},
+	{5, PaysTwice},
 	{8, DeclinedThenPays},
 	{4, Declined},
 	{4, LeavesThePage},

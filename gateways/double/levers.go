@@ -270,6 +270,10 @@ func (sum *totals) count(t *Tx) error {
 			sum.PaidCount++
 			sum.PaidAmount = sum.PaidAmount.Add(row.Amount)
 			sum.RefundedAmount = sum.RefundedAmount.Add(row.RefundedAmount)
+
+			for _, d := range row.SecondDebits {
+				sum.PaidAmount, sum.RefundedAmount = sum.PaidAmount.Add(d.Amount), sum.RefundedAmount.Add(d.RefundedAmount)
+			}
 		case StatusFailed:
 			sum.FailedCount++
 		case StatusExpired:

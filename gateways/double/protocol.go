@@ -51,6 +51,8 @@ type Traits struct {
 	Keys bool
 	// Revises: a refund that succeeded can fail later, and the account has its money again.
 	Revises bool
+	// PaysAgain: a checkout can take its money twice, by a page that was open twice.
+	PaysAgain bool
 	// Lacks are the modes of faults that mean nothing at this company.
 	Lacks []Mode
 }
@@ -84,6 +86,7 @@ type Event struct {
 	Checkout Checkout         `json:"checkout"`
 	Refund   *Refund          `json:"refund,omitempty"`  // of refund.* only
 	Attempt  *Attempt         `json:"attempt,omitempty"` // a declined one, where the checkout stays open
+	Second   *SecondDebit     `json:"second,omitempty"`  // of payment.succeeded, where it is a further one
 }
 
 // Attempt is one try to pay a checkout.

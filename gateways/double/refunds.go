@@ -26,12 +26,16 @@ func (s *Server) PayBack(t *Tx, row *Refund, f *Fault) (Refusal, error) {
 		return RefusedNotPaid, nil
 	case checkout.Currency != row.Currency:
 		return RefusedCurrency, nil
-	case checkout.RefundedAmount.Add(row.Amount).Cmp(checkout.refundable()) > 0:
+	case row.PaymentID != "" && checkout.Second(row.PaymentID) == nil:
+		return RefusedUnknown, nil
+	}
+
+	took, back, refunds := checkout.givesBack(row)
+	if back.Add(row.Amount).Cmp(took) > 0 {
 		return RefusedExceeds, nil
 	}
 
-	checkout.RefundedAmount = checkout.RefundedAmount.Add(row.Amount)
-	checkout.RefundIDs = append(checkout.RefundIDs, row.ID)
+	*back, *refunds = back.Add(row.Amount), append(*refunds, row.ID)
 
 	if err := t.PutCheckout(checkout); err != nil {
 		return RefusedNothing, err
@@ -132,7 +136,8 @@ func (s *Server) decide(t *Tx, id string, succeed bool) (*Refund, error) {
 	} else {
 		kind = models.EventRefundFailed
 		row.Status, row.FailureReason = RefundFailed, "The bank refused the refund."
-		checkout.RefundedAmount = checkout.RefundedAmount.Sub(row.Amount)
+		_, back, _ := checkout.givesBack(row)
+		*back = back.Sub(row.Amount)
 
 		if err := t.PutCheckout(checkout); err != nil {
 			return nil, err

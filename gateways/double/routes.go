@@ -22,6 +22,7 @@ func (s *Server) routes() http.Handler {
 		"/sandbox/faults":                      {http.MethodPost: s.addFault, http.MethodGet: s.listFaults, http.MethodDelete: s.clearFaults},
 		"/sandbox/refunds/{id}/decide":         {http.MethodPost: s.decideRefund},
 		"/sandbox/checkouts/{id}/late-payment": {http.MethodPost: s.latePayment},
+		"/sandbox/checkouts/{id}/pay-again":    {http.MethodPost: s.payAgain},
 		"/sandbox/checkouts/{id}/dispute":      {http.MethodPost: s.dispute},
 		"/sandbox/checkouts/{id}/refund":       {http.MethodPost: s.refundInDashboard},
 		"/sandbox/ledger":                      {http.MethodGet: s.ledger},

@@ -26,6 +26,7 @@ var (
 	bucketIdempotency  = []byte("idempotency")   // merchant NUL operation NUL key → storedAnswer
 	bucketOutbox       = []byte("outbox")        // event id → delivery
 	bucketTimers       = []byte("timers")        // checkout or refund id → Unix nanoseconds, big-endian
+	bucketDebits       = []byte("debits")        // id of a further debit → checkout id
 )
 
 const (
@@ -70,6 +71,7 @@ func openStore(file string, noSync bool) (*store, error) {
 	err = db.Update(func(b *bbolt.Tx) error {
 		for _, name := range [][]byte{
 			bucketCheckouts, bucketCheckoutRefs, bucketRefunds, bucketRefundRefs, bucketIdempotency, bucketOutbox, bucketTimers,
+			bucketDebits,
 		} {
 			if _, err := b.CreateBucketIfNotExists(name); err != nil {
 				return err
@@ -141,7 +143,8 @@ type Checkout struct {
 	FailureReason  string               `json:"failure_reason"`
 	Attempts       []Attempt            `json:"attempts,omitempty"`   // that were declined, where the checkout stays open
 	RefundIDs      []string             `json:"refund_ids,omitempty"` // the oldest first
-	Data           map[string]string    `json:"data,omitempty"`       // what the company keeps besides
+	SecondDebits   []SecondDebit        `json:"second_debits,omitempty"`
+	Data           map[string]string    `json:"data,omitempty"` // what the company keeps besides
 }
 
 // Refund is a refund as stored and as the ledger shows it.
@@ -149,6 +152,7 @@ type Refund struct {
 	ID                string       `json:"id"`
 	Merchant          string       `json:"merchant"`
 	CheckoutID        string       `json:"checkout_id"`
+	PaymentID         string       `json:"payment_id,omitempty"` // of a further debit: that gives the money back
 	MerchantReference string       `json:"merchant_reference"`
 	Amount            models.Money `json:"amount"`
 	Currency          string       `json:"currency"`

@@ -24,7 +24,8 @@ type Gateway struct {
 	checkouts map[uuid.UUID]*gateways.Checkout
 	requests  map[uuid.UUID]gateways.CheckoutRequest // by which they were made
 	refunds   map[uuid.UUID]*gateways.Refund
-	order     map[string]int // id → order of creation
+	debits    map[string]*gateways.Checkout // of checkouts that were paid again, by the payment's id
+	order     map[string]int                // id → order of creation
 	script    map[Operation][]Fault
 	always    map[Operation]Fault
 	calls     map[Operation]int
@@ -40,6 +41,7 @@ func New() *Gateway {
 		checkouts: make(map[uuid.UUID]*gateways.Checkout),
 		requests:  make(map[uuid.UUID]gateways.CheckoutRequest),
 		refunds:   make(map[uuid.UUID]*gateways.Refund),
+		debits:    make(map[string]*gateways.Checkout),
 		order:     make(map[string]int),
 		script:    make(map[Operation][]Fault),
 		always:    make(map[Operation]Fault),
@@ -78,7 +80,7 @@ func (g *Gateway) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gat
 		return call(ctx, g, FindCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.checkouts[r.MerchantReference]) })
 	}
 
-	return call(ctx, g, GetCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.checkout(r.ID)) })
+	return call(ctx, g, GetCheckout, func(Fault) (gateways.Checkout, error) { return orNotFound(g.payment(r)) })
 }
 
 // CancelCheckout implements gateways.Gateway.
@@ -108,7 +110,7 @@ func (g *Gateway) CreateRefund(ctx context.Context, r gateways.RefundRequest) (g
 			key = uuid.New()
 		}
 
-		c := g.checkout(r.Checkout.ID)
+		c := g.payment(r.Checkout)
 
 		switch {
 		case c == nil:
@@ -149,7 +151,7 @@ func (g *Gateway) CreateRefund(ctx context.Context, r gateways.RefundRequest) (g
 func (g *Gateway) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways.Refund, error) {
 	if g.Can.Refunds == gateways.SettledBySum {
 		return call(ctx, g, FindRefund, func(Fault) (gateways.Refund, error) {
-			c := g.checkout(r.Checkout.ID)
+			c := g.payment(r.Checkout)
 			if c == nil || c.RefundedAmount.Equal(r.RefundedBefore) {
 				return orNotFound[gateways.Refund](nil)
 			}

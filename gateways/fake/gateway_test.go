@@ -31,6 +31,7 @@ func TestGateway(t *testing.T) {
 				t.Helper()
 				require.NoError(t, g.PayOther(c.MerchantReference, models.MustMoney(amount), currency))
 			},
+			PayAgain: func(t *testing.T, c gateways.Checkout) { t.Helper(); g.PayAgain(c.MerchantReference) },
 			Conflict: func(*testing.T) func() {
 				g.Script(fake.CreateCheckout, fake.Fault{Mode: fake.Conflict})
 				g.Script(fake.CreateRefund, fake.Fault{Mode: fake.Conflict})

@@ -24,6 +24,8 @@ type Subject struct {
 	Expire func(t *testing.T, c gateways.Checkout)
 	// PayOther has the company take another amount or currency than was asked for; nil where it cannot.
 	PayOther func(t *testing.T, c gateways.Checkout, amount, currency string)
+	// PayAgain takes the money of a paid checkout once more; nil where the company takes it once.
+	PayAgain func(t *testing.T, c gateways.Checkout)
 	// Conflict has the next creation of a checkout and of a refund answered like a request whose key is in use. The effect
 	// comes later: by itself within seconds, or when complete is called. nil: the company has no such answer.
 	Conflict func(t *testing.T) (complete func())
@@ -89,6 +91,10 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 
 	if s.PayOther != nil {
 		run("what was taken is told as it was taken", testPaidOtherwise)
+	}
+
+	if s.PayAgain != nil {
+		run("a checkout that is paid again", testPaidAgain)
 	}
 
 	if s.Conflict != nil {

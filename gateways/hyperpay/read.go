@@ -36,8 +36,10 @@ func (d *Driver) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gate
 	}
 
 	switch o := status.outcome(); {
-	case o.tookMoney():
+	case o.tookMoney() && r.PaymentID == "":
 		return d.paid(ctx, entity, r, status)
+	case o.tookMoney():
+		return d.settled(ctx, entity, r, status)
 	case !d.isOver(r):
 		return d.open(r), nil // a decline leaves it to another card
 	default:
@@ -98,6 +100,9 @@ func (d *Driver) readReport(
 	}
 
 	best, over := furthest(entries), d.isOver(r)
+	if named := of(entries, r.PaymentID); named != nil {
+		best = named
+	}
 
 	switch {
 	case best == nil && r.ID == "":
@@ -117,8 +122,10 @@ func (d *Driver) readReport(
 	}
 
 	switch o := best.outcome(); {
+	case o.tookMoney() && r.PaymentID != "" && best.ID != r.PaymentID:
+		return gateways.Checkout{}, httpcall.BadAnswer("the report does not show the payment that is meant")
 	case o.tookMoney():
-		return d.paid(ctx, entity, r, best)
+		return d.paidAmong(ctx, entity, r, best, entries)
 	case !over, o == waiting, o == pending && d.now().Before(d.overAt(r).Add(pendingFor)):
 		return d.open(r), nil
 	case o == pending:
@@ -166,6 +173,79 @@ func (d *Driver) report(ctx context.Context, entity string, reference uuid.UUID,
 	return found, nil
 }
 
+// settled is a checkout of which the payment is known that settled it. The status tells of one payment, be it another one; the report
+// shows them all. While it shows nothing, what the status tells of the payment is all there is.
+func (d *Driver) settled(ctx context.Context, entity string, r gateways.CheckoutRef, status *entry) (gateways.Checkout, error) {
+	entries, err := d.report(ctx, entity, r.MerchantReference, "DB")
+
+	switch {
+	case err != nil && status.ID == r.PaymentID: // the report is asked twice in a minute, and no more
+		c, err := d.paid(ctx, entity, r, status)
+		c.OthersUnread = true
+
+		return c, err
+	case err != nil:
+		return gateways.Checkout{}, err
+	}
+
+	if of(entries, status.ID) == nil {
+		entries = append(entries, *status)
+	}
+
+	named := of(entries, r.PaymentID)
+	if named == nil || !named.outcome().tookMoney() {
+		return gateways.Checkout{}, httpcall.BadAnswer("the report does not show the payment that is meant")
+	}
+
+	return d.paidAmong(ctx, entity, r, named, entries)
+}
+
+// paidAmong is paid, with the other payments of our reference that took money.
+func (d *Driver) paidAmong(
+	ctx context.Context, entity string, r gateways.CheckoutRef, by *entry, entries []entry,
+) (gateways.Checkout, error) {
+	c, err := d.paid(ctx, entity, r, by)
+	if err != nil {
+		return c, err
+	}
+
+	for i := range entries {
+		e := &entries[i]
+		if e.ID == by.ID || !e.outcome().tookMoney() {
+			continue
+		}
+
+		if err := d.genuine(e); err != nil {
+			return gateways.Checkout{}, err
+		}
+
+		amount, currency, err := e.money()
+		if err != nil {
+			return gateways.Checkout{}, err
+		}
+
+		other := gateways.Debit{PaymentID: storable(e.ID), Amount: amount, Currency: currency}
+		if at, ok := e.at(); ok {
+			other.PaidAt = &at
+		}
+
+		c.Others = append(c.Others, other)
+	}
+
+	return c, nil
+}
+
+// of is the entry with the id; nil when there is none.
+func of(entries []entry, id string) *entry {
+	for i := range entries {
+		if entries[i].ID == id {
+			return &entries[i]
+		}
+	}
+
+	return nil
+}
+
 // paid is a checkout whose money was taken.
 func (d *Driver) paid(ctx context.Context, entity string, r gateways.CheckoutRef, e *entry) (gateways.Checkout, error) {
 	if err := d.genuine(e); err != nil {
@@ -177,7 +257,9 @@ func (d *Driver) paid(ctx context.Context, entity string, r gateways.CheckoutRef
 		return gateways.Checkout{}, err
 	}
 
-	d.payments.put(r.MerchantReference, e.ID)
+	if r.PaymentID == "" {
+		d.payments.put(r.MerchantReference, e.ID)
+	}
 
 	c := d.closed(r, gateways.CheckoutPaid, e)
 	c.Amount, c.Currency, c.FailureReason = amount, currency, ""

@@ -9,6 +9,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/hyperpay"
+	hyperpaydouble "rihla/gateways/hyperpay/double"
 	"rihla/models"
 )
 
@@ -179,4 +180,27 @@ func TestOpenedLate(t *testing.T) {
 	r.Method = models.MethodWalletA
 	_, err = scripted(t, s).ReadCheckout(t.Context(), r)
 	require.Equal(t, gateways.KindRejected, gateways.KindOf(err))
+}
+
+// TestReportThatIsAskedTooOften: what went back is compared all the same, and the answer says that it may lack further payments.
+func TestReportThatIsAskedTooOften(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, hyperpaydouble.Settings{Throttled: true}, "")
+	c, ref := b.Opened(t)
+	b.Pay(t, c)
+
+	paid, err := b.driver.ReadCheckout(t.Context(), ref)
+	require.NoError(t, err)
+
+	ref.PaymentID = paid.PaymentID
+	b.PayAgain(t, c)
+
+	for _, unread := range []bool{false, false, true} {
+		now, err := b.driver.ReadCheckout(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, gateways.CheckoutPaid, now.Status)
+		require.Equal(t, unread, now.OthersUnread)
+		require.Equal(t, !unread, len(now.Others) == 1)
+	}
 }

@@ -83,7 +83,12 @@ func (d *Driver) ReadRefund(ctx context.Context, r gateways.RefundRef) (gateways
 		return gateways.Refund{}, notFound(r.MerchantReference)
 	}
 
-	if payment, known := d.payments.get(r.Checkout.MerchantReference); known && best.ReferencedID != "" && best.ReferencedID != payment {
+	payment, known := r.Checkout.PaymentID, r.Checkout.PaymentID != ""
+	if !known {
+		payment, known = d.payments.get(r.Checkout.MerchantReference)
+	}
+
+	if known && best.ReferencedID != "" && best.ReferencedID != payment {
 		return gateways.Refund{}, httpcall.BadAnswer("the refund in the answer is of another payment")
 	}
 
@@ -150,6 +155,10 @@ func (d *Driver) refund(r gateways.RefundRef, e *entry) (gateways.Refund, error)
 // paymentID is the id of the payment of a checkout, by which alone it can be given back. A payment that is not found is a refusal,
 // unless the report may still show it: then KindUnknown, and the refund is sent later.
 func (d *Driver) paymentID(ctx context.Context, entity string, r gateways.CheckoutRef) (string, error) {
+	if paymentForm.MatchString(r.PaymentID) { // a reference may have several
+		return r.PaymentID, nil
+	}
+
 	if id, ok := d.payments.get(r.MerchantReference); ok {
 		return id, nil
 	}

@@ -26,6 +26,7 @@ func TestDriverAgainstDouble(t *testing.T) {
 					Gateway: b.driver, Method: method, Declined: gateways.CheckoutOpen,
 					UnknownID: "0A1B2C3D4E5F60718293A4B5C6D7E8F9.uat01-vm-tx09",
 					Pay:       b.Pay,
+					PayAgain:  b.PayAgain,
 					Decline:   func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "decline") },
 					Expire:    func(*testing.T, gateways.Checkout) { b.ahead.Store(int64(2 * time.Hour)) },
 					Lag:       func(t *testing.T) { t.Helper(); b.Fault(t, `{"operation":"status","mode":"find_lag","times":2}`) },

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,8 +61,8 @@ type source struct {
 type reading struct {
 	gateways.Checkout
 
-	payments []paid
-	voided   bool // a payment was voided
+	payments []paid // the first is the one that the reading is about
+	voided   bool   // a payment was voided
 }
 
 // paid is a payment that took money.
@@ -70,6 +71,7 @@ type paid struct {
 
 	amount   models.Money // that was taken
 	refunded models.Money
+	paidOn   string // the invoice's paid_at, of its first payment
 }
 
 // reference is our transaction id; Nil when the invoice is not one of ours.
@@ -116,7 +118,9 @@ func (v invoice) read() (reading, error) {
 
 	switch {
 	case len(r.payments) > 0:
-		r.settle(v)
+		slices.SortStableFunc(r.payments, func(a, b paid) int { return moment(a.CreatedAt).Compare(moment(b.CreatedAt)) })
+		r.payments[0].paidOn = v.PaidAt
+		r.settle()
 	case needsMoney[v.Status] && !r.voided:
 		return reading{}, httpcall.BadAnswer("the invoice counts as paid and has no payment that took money")
 	case status != gateways.CheckoutOpen:
@@ -143,10 +147,6 @@ func (r *reading) addPayments(all []payment) error {
 		took, err := p.money()
 		if err != nil {
 			return err
-		}
-
-		if len(r.payments) > 0 && !models.SameCurrency(r.payments[0].Currency, p.Currency) {
-			return httpcall.BadAnswer("payments of one invoice have several currencies")
 		}
 
 		r.payments = append(r.payments, took)
@@ -179,38 +179,56 @@ func (p payment) money() (paid, error) {
 	return paid{payment: p, amount: amount, refunded: refunded}, nil
 }
 
-// settle makes the checkout paid with what its payments took. Two payments of one invoice are told as their sum, so that a customer
-// who paid twice is noticed.
-func (r *reading) settle(v invoice) {
-	r.Status, r.Amount, r.Currency = gateways.CheckoutPaid, models.Money{}, r.payments[0].Currency
-
-	for _, p := range r.payments {
-		r.Amount = r.Amount.Add(p.amount)
-		r.RefundedAmount = r.RefundedAmount.Add(p.refunded)
-	}
-
+// settle makes the checkout paid by its first payment. An invoice can be paid twice (README.md): others that took money are told beside
+// it, so that a customer who paid twice is noticed, and that the amount is one that was paid.
+func (r *reading) settle() {
 	first := r.payments[0]
+
+	r.Status, r.Amount, r.Currency, r.RefundedAmount = gateways.CheckoutPaid, first.amount, first.Currency, first.refunded
+	r.PaymentID, r.PaidAt, r.Others = first.ID, first.at(), nil
 	// A refund changes the status and not this: the same payment has the same code for good.
 	r.ResultCode = "paid" + first.Source.code()
 
-	if at := first.paidAt(v); !at.IsZero() {
-		r.PaidAt = &at
+	for _, p := range r.payments[1:] {
+		r.Others = append(r.Others, gateways.Debit{PaymentID: p.ID, Amount: p.amount, Currency: p.Currency, PaidAt: p.at()})
 	}
 }
 
-// paidAt is when the money was taken; zero where nothing says it. A payment that was paid at once and given nothing back was changed
-// last when it was paid: updated_at is never before that moment, and before any later answer.
-func (p paid) paidAt(v invoice) time.Time {
+// choose makes the reading one of the payment with the id, where several took money: it is that which is compared and given back. One that
+// has not, or not any more, is paid by none of the others.
+func (r *reading) choose(id string) {
+	at := slices.IndexFunc(r.payments, func(p paid) bool { return p.ID == id })
+
 	switch {
-	case v.PaidAt != "":
-		return moment(v.PaidAt)
-	case p.CapturedAt != "":
-		return moment(p.CapturedAt)
-	case p.Status == "paid" && p.Refunded == 0:
-		return moment(p.UpdatedAt)
+	case id == "" || len(r.payments) == 0 || at == 0:
+	case at < 0:
+		r.payments, r.Others, r.PaymentID, r.Status = nil, nil, "", gateways.CheckoutCanceled
 	default:
-		return time.Time{}
+		chosen := r.payments[at]
+		r.payments = slices.Insert(slices.Delete(r.payments, at, at+1), 0, chosen)
+		r.settle()
 	}
+}
+
+// at is when the money was taken; nil where nothing says it. A payment that was paid at once and given nothing back was changed last when
+// it was paid: updated_at is never before that moment, and before any later answer.
+func (p paid) at() *time.Time {
+	var at time.Time
+
+	switch {
+	case p.paidOn != "":
+		at = moment(p.paidOn)
+	case p.CapturedAt != "":
+		at = moment(p.CapturedAt)
+	case p.Status == "paid" && p.Refunded == 0:
+		at = moment(p.UpdatedAt)
+	}
+
+	if at.IsZero() {
+		return nil
+	}
+
+	return &at
 }
 
 // explain says why an invoice is closed without money: by its last failed payment, or by its own status.

@@ -13,13 +13,19 @@ import (
 	"rihla/gateways/httpcall"
 )
 
-// read reads the invoice of a reference.
-func (d *Driver) read(ctx context.Context, r gateways.CheckoutRef) (reading, error) {
+// read reads the invoice of a reference, by the payment that the reference names.
+func (d *Driver) read(ctx context.Context, r gateways.CheckoutRef) (c reading, err error) {
 	if r.ID == "" {
-		return d.find(ctx, r.MerchantReference)
+		c, err = d.find(ctx, r.MerchantReference)
+	} else {
+		c, err = d.readByID(ctx, r.ID)
 	}
 
-	return d.readByID(ctx, r.ID)
+	if err == nil {
+		c.choose(r.PaymentID)
+	}
+
+	return c, err
 }
 
 func (d *Driver) readByID(ctx context.Context, id string) (reading, error) {

@@ -79,22 +79,16 @@ func (r *reading) refundable(want gateways.RefundRequest) (paid, error) {
 		}
 	}
 
-	sadad := false
+	p := r.payments[0]
 
-	for _, p := range r.payments {
-		switch left := p.amount.Sub(p.refunded); {
-		case p.Source.Type == sourceSadad:
-			sadad = true
-		case left.Cmp(want.Amount) >= 0:
-			return p, nil
-		}
-	}
-
-	if sadad {
+	switch {
+	case p.Source.Type == sourceSadad:
 		return paid{}, refusal("sadad", "the invoice was paid by SADAD, which gives nothing back")
+	case p.amount.Sub(p.refunded).Cmp(want.Amount) < 0:
+		return paid{}, refusal("refund_exceeds_paid", "the payment of the invoice has not so much left")
+	default:
+		return p, nil
 	}
-
-	return paid{}, refusal("refund_exceeds_paid", "no payment of the invoice has so much left")
 }
 
 // ReadRefund implements gateways.Gateway: the refund is what was given back beyond RefundedBefore. An amount that is not the one

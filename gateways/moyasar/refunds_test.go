@@ -109,7 +109,8 @@ func TestRefundIsBelievedOnlyIfItAddsUp(t *testing.T) {
 	}
 }
 
-// TestRefundOfTheRightPayment: of two payments the one that has enough left gives it back.
+// TestRefundOfTheRightPayment: of two payments the one that is named gives its money back, and what the other has given back counts for
+// nothing.
 func TestRefundOfTheRightPayment(t *testing.T) {
 	t.Parallel()
 
@@ -127,9 +128,23 @@ func TestRefundOfTheRightPayment(t *testing.T) {
 		}
 	})
 
-	_, err := driver.CreateRefund(t.Context(), refundRequest("48.66", "48.66"))
+	request := refundRequest("48.66", "0.00")
+	request.Checkout.PaymentID = "711c028e-855c-425c-a4eb-ce1e06680000"
+	_, err := driver.CreateRefund(t.Context(), request)
 	require.NoError(t, err)
 	require.Equal(t, "/v1/payments/711c028e-855c-425c-a4eb-ce1e06680000/refund", path)
+
+	_, err = driver.ReadRefund(t.Context(), request.Ref())
+	requireKind(t, gateways.KindNotFound, err)
+
+	for _, id := range []string{"", "611c028e-855c-425c-a4eb-ce1e06680000", "811c028e-855c-425c-a4eb-ce1e06680000"} {
+		path = ""
+		first := refundRequest("48.66", "48.66")
+		first.Checkout.PaymentID = id
+		_, err = driver.CreateRefund(t.Context(), first)
+		requireKind(t, gateways.KindRejected, err)
+		require.Empty(t, path, "nothing was sent for %q", id)
+	}
 }
 
 // TestRefundBySum: what was given back since the order is the refund, whatever it is.

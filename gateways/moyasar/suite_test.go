@@ -51,6 +51,7 @@ func subject(t *testing.T, settings moyasardouble.Settings) gatewaytest.Subject 
 	return gatewaytest.Subject{
 		Gateway:   b.driver,
 		Pay:       b.Pay,
+		PayAgain:  b.PayAgain,
 		Decline:   func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "decline") },
 		Declined:  gateways.CheckoutOpen,
 		Expire:    func(*testing.T, gateways.Checkout) { ahead.Store(int64(2 * time.Hour)) },

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,6 +56,39 @@ type checkoutAnswer struct {
 	PaidAt            *time.Time              `json:"paid_at"`
 	ResultCode        *string                 `json:"result_code"`
 	FailureReason     *string                 `json:"failure_reason"`
+	Payments          []paymentAnswer         `json:"payments"` // all that took money, where there are several
+}
+
+type paymentAnswer struct {
+	ID             string        `json:"id"`
+	Amount         *models.Money `json:"amount"`
+	RefundedAmount models.Money  `json:"refunded_amount"`
+	PaidAt         *time.Time    `json:"paid_at"`
+}
+
+// about is the checkout by the payment with the id, or by its first one: the others are told beside it.
+func (a checkoutAnswer) about(id string) (gateways.Checkout, error) {
+	c, err := a.checkout()
+	if err != nil || len(a.Payments) == 0 {
+		return c, err
+	}
+
+	at := max(slices.IndexFunc(a.Payments, func(p paymentAnswer) bool { return p.ID == id }), 0)
+
+	for i, p := range a.Payments {
+		switch {
+		case p.ID == "" || p.Amount == nil:
+			return c, httpcall.BadAnswer("a payment is incomplete")
+		case i == at:
+			if c.PaymentID = p.ID; i > 0 { // else the checkout has its sums
+				c.Amount, c.RefundedAmount, c.PaidAt = *p.Amount, p.RefundedAmount, p.PaidAt
+			}
+		default:
+			c.Others = append(c.Others, gateways.Debit{PaymentID: p.ID, Amount: *p.Amount, Currency: c.Currency, PaidAt: p.PaidAt})
+		}
+	}
+
+	return c, nil
 }
 
 func (a checkoutAnswer) checkout() (gateways.Checkout, error) {

@@ -85,6 +85,7 @@ type refundBody struct {
 	Amount            models.Money `json:"amount"`
 	Currency          string       `json:"currency"`
 	Reason            string       `json:"reason"`
+	PaymentID         string       `json:"payment_id,omitempty"`
 }
 
 // CreateCheckout implements gateways.Gateway.
@@ -114,7 +115,16 @@ func (d *Driver) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gate
 		return d.findCheckout(ctx, r.MerchantReference)
 	}
 
-	return d.checkout(ctx, request{method: http.MethodGet, path: "/v1/checkouts/" + url.PathEscape(r.ID), missing: gateways.KindNotFound})
+	var answer checkoutAnswer
+
+	err := d.call(ctx, request{
+		method: http.MethodGet, path: "/v1/checkouts/" + url.PathEscape(r.ID), missing: gateways.KindNotFound,
+	}, &answer)
+	if err != nil {
+		return gateways.Checkout{}, err
+	}
+
+	return answer.about(r.PaymentID)
 }
 
 // CancelCheckout implements gateways.Gateway.
@@ -153,7 +163,7 @@ func (d *Driver) findCheckout(ctx context.Context, reference uuid.UUID) (gateway
 	found := make([]gateways.Checkout, 0, 1)
 
 	for _, item := range *answer.Data {
-		c, err := item.checkout()
+		c, err := item.about("")
 		if err != nil {
 			return gateways.Checkout{}, err
 		}
@@ -177,11 +187,16 @@ func (d *Driver) findCheckout(ctx context.Context, reference uuid.UUID) (gateway
 
 // CreateRefund implements gateways.Gateway.
 func (d *Driver) CreateRefund(ctx context.Context, r gateways.RefundRequest) (gateways.Refund, error) {
+	payment := r.Checkout.PaymentID
+	if payment == r.Checkout.ID {
+		payment = "" // the first one, of which the checkout has the sums
+	}
+
 	return d.refund(ctx, request{
 		method: http.MethodPost, path: "/v1/refunds", key: r.MerchantReference.String(),
 		body: refundBody{
 			CheckoutID: r.Checkout.ID, MerchantReference: r.MerchantReference, Amount: r.Amount,
-			Currency: r.Currency, Reason: httpcall.Plain(r.Reason, maxReason),
+			Currency: r.Currency, Reason: httpcall.Plain(r.Reason, maxReason), PaymentID: payment,
 		},
 	})
 }

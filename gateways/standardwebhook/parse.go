@@ -161,6 +161,7 @@ func (p *parser) event(event *gateways.Event, root map[string]json.RawMessage) {
 	event.ResultCode = p.text(data, "result_code", "data.result_code", mayBeEmpty)
 	event.FailureReason = p.words(data, "failure_reason", "data.failure_reason")
 	event.RefundID = p.text(data, "refund_id", "data.refund_id", optional)
+	event.PaymentID = p.text(data, "payment_id", "data.payment_id", optional)
 }
 
 // text reads an identifier or a code.

@@ -68,7 +68,7 @@ func lateMoney() check {
 WITH late AS (
     SELECT t.*, (SELECT max(e.processed_at) FROM webhook_events AS e
                  WHERE e.transaction_id = t.id AND e.type = 'payment.succeeded' AND e.outcome = 'APPLIED') AS owed_at
-    FROM payment_transactions AS t WHERE t.kind = 'PAYMENT' AND t.status = 'FAILED' AND t.captured_at IS NOT NULL)
+    FROM payment_transactions AS t WHERE t.kind <> 'REFUND' AND t.status = 'FAILED' AND t.captured_at IS NOT NULL)
 SELECT 'late-incident', 'payment', t.id, format('%s captured at %s, without an incident', t.amount, t.captured_at)
 FROM late AS t
 WHERE NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')

@@ -43,7 +43,7 @@ x AS (
            CASE WHEN t.suspense_at IS NOT NULL THEN t.captured_amount WHEN t.captured_at IS NOT NULL THEN t.amount ELSE 0 END
                - t.refunded_amount - t.refund_reserved_amount AS room
     FROM payment_transactions AS t LEFT JOIN said AS s ON s.id = t.id LEFT JOIN moved AS m ON m.id = t.id
-    WHERE t.kind = 'PAYMENT')
+    WHERE t.kind <> 'REFUND')
 SELECT 'outside-refund', 'payment', x.id, format('the gateway gave back %s without an order, the transfers say %s', x.total, x.held)
 FROM x
 WHERE x.total <> x.held OR NOT x.whole OR (x.heard AND NOT EXISTS (

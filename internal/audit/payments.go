@@ -2,7 +2,7 @@ package audit
 
 // paymentChecks hold the state of each payment against what the gateway said (rules: payments.states, settling.compare).
 func paymentChecks() []check {
-	return []check{transactionAmount(), paymentProof(), paymentMoment(), eventOutcome(), eventBody(), stateLog()}
+	return []check{transactionAmount(), paymentProof(), paymentMoment(), eventOutcome(), eventBody(), stateLog(), secondDebits()}
 }
 
 // transactionAmount uses whole halalas and ten-thousandths, so that the only rounding is the one by integer division.
@@ -43,7 +43,7 @@ WHERE (t.captured_at IS NOT NULL) <> (p.id IS NOT NULL)
    OR (t.status = 'PAID' AND t.captured_at IS NULL)
    OR (t.captured_at IS NOT NULL AND t.status NOT IN ('PAID', 'FAILED'))
    OR p.n > 1 OR p.amount IS DISTINCT FROM CASE WHEN p.id IS NOT NULL THEN t.amount END OR upper(p.currency) <> t.currency
-   OR p.reference <> t.id::text OR p.checkout <> t.reference`,
+   OR p.reference <> CASE t.kind WHEN 'SECOND_DEBIT' THEN t.parent_id ELSE t.id END::text OR p.checkout <> t.reference`,
 	}
 }
 
@@ -101,12 +101,14 @@ WHERE e.processed_at IS NULL OR e.outcome NOT IN ('APPLIED', 'DUPLICATE', 'IGNOR
 func stateLog() check {
 	return check{
 		rules: []Rule{{"state-log", "The state of each transaction is where its trail ends, and the trail goes, without a gap and once, " +
-			"from PENDING to PAID or FAILED, and from FAILED to PAID by late money. Only what began in an archived month lacks its beginning."}},
+			"from PENDING to PAID or FAILED, and from FAILED to PAID by late money; a second debit begins FAILED. Only what began in an " +
+			"archived month lacks its beginning."}},
 		needs: archive,
 		sql: `
 WITH trail AS (
     SELECT transaction_id AS id, count(*) AS n,
            count(*) FILTER (WHERE from_status IS NULL AND to_status = 'PENDING') AS opened,
+           count(*) FILTER (WHERE from_status IS NULL AND to_status = 'FAILED') AS debited,
            count(*) FILTER (WHERE from_status IS NULL AND to_status = 'REFUNDED') AS refunded,
            count(*) FILTER (WHERE from_status IS NULL AND to_status = 'PARTIAL_REFUND') AS part,
            count(*) FILTER (WHERE from_status = 'PENDING' AND to_status = 'PAID') AS paid,
@@ -115,7 +117,9 @@ WITH trail AS (
     FROM transaction_state_changes GROUP BY transaction_id),
 read AS (
     SELECT trail.*, CASE
-        WHEN n <> opened + refunded + part + paid + failed + late THEN 'a state that cannot be'
+        WHEN n <> opened + debited + refunded + part + paid + failed + late THEN 'a state that cannot be'
+        WHEN n = debited THEN CASE WHEN n = 1 THEN 'FAILED' ELSE 'a beginning twice' END
+        WHEN debited > 0 THEN 'a state after it has ended'
         WHEN (opened, refunded, part, paid, failed, late) = (1, 0, 0, 0, 0, 0) THEN 'PENDING'
         WHEN (opened, refunded, part, paid, failed, late) IN ((1, 0, 0, 1, 0, 0), (1, 0, 0, 0, 1, 1)) THEN 'PAID'
         WHEN (opened, refunded, part, paid, failed, late) = (1, 0, 0, 0, 1, 0) THEN 'FAILED'
@@ -131,7 +135,34 @@ SELECT 'state-log', 'payment', coalesce(t.id, r.id),
        format('%s, but its trail of %s entries leads to %s', coalesce(t.status, 'no such payment'), coalesce(r.n, 0),
               coalesce(r.ends, 'nothing'))
 FROM payment_transactions AS t FULL JOIN read AS r ON r.id = t.id
-WHERE t.status IS DISTINCT FROM r.ends
+WHERE (t.status IS DISTINCT FROM r.ends OR (r.debited > 0) <> (t.kind = 'SECOND_DEBIT'))
   AND NOT coalesce(t.created_at < (SELECT until FROM archived) AND (r.id IS NULL OR t.status = r.rest_ends), false)`,
+	}
+}
+
+// secondDebits: what was taken, given back and told of them is held by the rules of money that came too late.
+func secondDebits() check {
+	return check{
+		needs: outside, // of a time when the gateway's id was kept
+		rules: []Rule{{"second-debit", "A second debit is of a payment whose money was taken, for the same purchase, customer, company and " +
+			"checkout; the gateway has said it once, by another id than the payment's, and there is no VAT in it."}},
+		sql: `
+SELECT 'second-debit', 'payment', d.id,
+       format('%s of %s for checkout %s, by the gateway %s; payment %s (%s), checkout %s, by the gateway %s', d.status, d.amount,
+              d.reference, coalesce(d.gateway_payment_id, 'without an id'), coalesce(t.id::text, 'none'), t.status,
+              t.reference, t.gateway_payment_id)
+FROM payment_transactions AS d
+LEFT JOIN payment_transactions AS t ON t.id = d.parent_id AND t.kind = 'PAYMENT'
+WHERE d.kind = 'SECOND_DEBIT'
+  AND ((d.booking_id, d.ad_campaign_id, d.provider_id, d.user_id, d.gateway, d.channel, d.payment_method, d.reference, d.attempt)
+       IS DISTINCT FROM
+       (t.booking_id, t.ad_campaign_id, t.provider_id, t.user_id, t.gateway, t.channel, t.payment_method, t.reference, t.attempt)
+       OR d.vat_amount <> 0 OR d.status <> 'FAILED' OR d.gateway_payment_id IS NOT DISTINCT FROM t.gateway_payment_id
+       OR num_nonnulls(t.captured_at, t.suspense_at) <> 1
+       OR (SELECT count(*) FROM webhook_events AS e
+           WHERE e.transaction_id = d.id AND e.type = 'payment.succeeded' AND e.merchant_reference = d.parent_id::text
+             AND e.outcome = CASE WHEN d.suspense_at IS NULL THEN 'APPLIED' ELSE 'INCIDENT' END
+             AND e.amount = CASE WHEN d.suspense_at IS NULL THEN d.amount ELSE d.captured_amount END
+             AND e.currency = coalesce(d.captured_currency, d.currency)) <> 1)`,
 	}
 }

@@ -130,9 +130,9 @@ campaign AS (
 payment AS (
     SELECT id FROM happened
     UNION
-    SELECT t.id FROM payment_transactions AS t JOIN booking AS b ON b.id = t.booking_id WHERE t.kind = 'PAYMENT'
+    SELECT t.id FROM payment_transactions AS t JOIN booking AS b ON b.id = t.booking_id WHERE t.kind <> 'REFUND'
     UNION
-    SELECT t.id FROM payment_transactions AS t JOIN campaign AS c ON c.id = t.ad_campaign_id WHERE t.kind = 'PAYMENT'),
+    SELECT t.id FROM payment_transactions AS t JOIN campaign AS c ON c.id = t.ad_campaign_id WHERE t.kind <> 'REFUND'),
 paid_back AS (SELECT t.id FROM payment_transactions AS t JOIN payment AS p ON p.id = t.parent_id)
 SELECT coalesce((SELECT array_agg(id) FROM (SELECT id FROM payment UNION SELECT id FROM paid_back) AS t WHERE id IS NOT NULL), '{}')::text,
        coalesce((SELECT array_agg(id) FROM booking WHERE id IS NOT NULL), '{}')::text,

@@ -19,7 +19,7 @@ FROM payment_transactions AS t
 LEFT JOIN users AS u ON u.id = t.user_id
 LEFT JOIN bookings AS b ON b.id = t.booking_id
 LEFT JOIN ad_campaigns AS c ON c.id = t.ad_campaign_id
-WHERE t.kind = 'PAYMENT'
+WHERE t.kind <> 'REFUND'
   AND (u.id IS NULL
        OR (b.id IS NULL AND c.id IS NULL)
        OR t.gateway <> CASE t.payment_method WHEN 'wallet_b' THEN 'wallet_b' ELSE 'gateway_a' END
@@ -43,7 +43,7 @@ SELECT 'refund-parent', 'payment', a.id,
               coalesce(a.booking_id::text, 'none'), coalesce(a.ad_campaign_id::text, 'none'), a.provider_id, a.user_id, a.gateway,
               a.payment_method, a.vat_rate, a.currency, coalesce(a.parent_id::text, 'none'))
 FROM payment_transactions AS a
-LEFT JOIN payment_transactions AS t ON t.id = a.parent_id AND t.kind = 'PAYMENT'
+LEFT JOIN payment_transactions AS t ON t.id = a.parent_id AND t.kind <> 'REFUND'
 WHERE a.kind = 'REFUND'
   AND (a.booking_id, a.ad_campaign_id, a.provider_id, a.user_id, a.gateway, a.channel, a.payment_method, a.vat_rate, a.currency, a.attempt)
       IS DISTINCT FROM
@@ -65,7 +65,7 @@ SELECT 'refund-subject', 'refund', f.id,
               coalesce(t.kind, 'unknown'), coalesce(f.booking_id::text, 'none'), coalesce(f.ad_campaign_id::text, 'none'),
               coalesce(f.requested_by::text, 'no account'), coalesce(u.role, 'unknown'))
 FROM refunds AS f
-LEFT JOIN payment_transactions AS t ON t.id = f.payment_transaction_id AND t.kind = 'PAYMENT'
+LEFT JOIN payment_transactions AS t ON t.id = f.payment_transaction_id AND t.kind <> 'REFUND'
 LEFT JOIN users AS u ON u.id = f.requested_by
 LEFT JOIN asked AS a ON a.id = coalesce(f.instead_of, f.id)
 WHERE t.id IS NULL OR f.currency <> coalesce(t.captured_currency, t.currency)

@@ -28,7 +28,7 @@ WITH x AS (
            'provider:' || t.provider_id || ':payable' AS payable,
            'provider:' || t.provider_id || ':paid_out' AS paid_out,
            t.suspense_at IS NOT NULL AS suspended,
-           t.kind = 'PAYMENT' AND (r.id IS NULL) = (l.record_id IS NULL) AND (r.id IS NULL OR r.payment_transaction_id = t.id)
+           t.kind <> 'REFUND' AND (r.id IS NULL) = (l.record_id IS NULL) AND (r.id IS NULL OR r.payment_transaction_id = t.id)
                AND (f.id IS NULL) = (l.refund_id IS NULL) AND (f.id IS NULL OR f.payment_transaction_id = t.id) AS own,
            CASE WHEN l.kind IN ('SALE_NET', 'SALE_COMMISSION')
                 THEN r.kind = 'SALE' AND r.split_from IS NULL AND l.refund_id IS NULL

@@ -51,6 +51,7 @@ type world struct {
 	logged                       [3]uuid.UUID  // entries of the audit log, two under the first of three seals and one under the last
 
 	outside models.PaymentTransaction // of which the gateway gave some back without an order
+	again   models.PaymentTransaction // a second debit, still owed
 
 	owedAgain, repaid models.Refund // that failed after they had succeeded; the second was paid out then
 }
@@ -102,6 +103,7 @@ func newWorld(t *testing.T) *world {
 	w.revertTwice(t)
 	w.cameBack(t)
 	w.backOutside(t)
+	w.paidAgain(t)
 	w.approve(t)
 	w.logged[2] = w.note(t, "third")
 	w.seal(t)

@@ -136,6 +136,11 @@ func (g *Gateway) PayLate(checkout string) error {
 	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/late-payment", nil, http.StatusOK, nil)
 }
 
+// PayAgain takes the money of a paid checkout once more.
+func (g *Gateway) PayAgain(checkout string) error {
+	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/pay-again", nil, http.StatusOK, nil)
+}
+
 // Dispute has a customer's bank dispute a paid checkout.
 func (g *Gateway) Dispute(checkout string) error {
 	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/dispute", nil, http.StatusOK, nil)
@@ -185,6 +190,14 @@ type Checkout struct {
 	ClaimedAmount *models.Money `json:"claimed_amount"`
 	ExpiresAt     time.Time     `json:"expires_at"`
 	PaidAt        *time.Time    `json:"paid_at"`
+	SecondDebits  []SecondDebit `json:"second_debits"`
+}
+
+// SecondDebit is a payment that took the money of a checkout once more.
+type SecondDebit struct {
+	ID             string       `json:"id"`
+	Amount         models.Money `json:"amount"`
+	RefundedAmount models.Money `json:"refunded_amount"`
 }
 
 // Refund is one of the gateway's own rows.

@@ -89,7 +89,7 @@ type protocol struct {
 
 // Traits implements double.Protocol.
 func (*protocol) Traits() double.Traits {
-	return double.Traits{Name: "HyperPay double", Retryable: true, Lacks: []double.Mode{double.ModeConflict}}
+	return double.Traits{Name: "HyperPay double", Retryable: true, PaysAgain: true, Lacks: []double.Mode{double.ModeConflict}}
 }
 
 // Routes implements double.Protocol.
@@ -209,6 +209,8 @@ func payloadOf(e double.Event) (transaction, bool) {
 		return refundOf(e.Refund, &e.Checkout), true
 	case e.Attempt != nil:
 		return attemptOf(e.Attempt, &e.Checkout), true
+	case e.Second != nil:
+		return secondOf(e.Second, &e.Checkout), true
 	case e.Type == models.EventPaymentSucceeded:
 		return paymentOf(&e.Checkout, &double.Fault{}), true
 	default:

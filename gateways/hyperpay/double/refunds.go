@@ -31,7 +31,10 @@ func (c calls) refund(w http.ResponseWriter, r *http.Request, m *double.Account)
 			return c.Refuse(f)
 		}
 
-		of := checkoutID(r.PathValue("id"))
+		of, debit, err := c.checkoutOf(r.PathValue("id"))
+		if err != nil {
+			return c.Internal(err)
+		}
 
 		row, err := c.Checkout(of)
 
@@ -44,7 +47,7 @@ func (c calls) refund(w http.ResponseWriter, r *http.Request, m *double.Account)
 
 		fresh := double.Refund{
 			ID: hex.EncodeToString(id), Merchant: m.Name, CheckoutID: of, MerchantReference: form.Get("merchantTransactionId"),
-			Currency: form.Get("currency"),
+			Currency: form.Get("currency"), PaymentID: debit,
 		}
 		fresh.Amount, _ = f.Wrong(amount, fresh.Currency)
 
@@ -67,6 +70,15 @@ func (c calls) refund(w http.ResponseWriter, r *http.Request, m *double.Account)
 			return double.Success(http.StatusOK, refundOf(&fresh, row))
 		}
 	})
+}
+
+// checkoutOf finds the checkout of a payment; debit is the payment where it is a further one of the checkout.
+func (c calls) checkoutOf(payment string) (checkout, debit string, err error) {
+	if checkout, err = c.CheckoutOfDebit(payment); err != nil || checkout != "" {
+		return checkout, payment, err
+	}
+
+	return checkoutID(payment), "", nil
 }
 
 // refusals are the company's codes.

@@ -85,6 +85,12 @@ func (c calls) transactionsOf(row *double.Checkout, f *double.Fault) []transacti
 		found = append(found, paymentOf(row, f))
 	}
 
+	for i := range row.SecondDebits {
+		if d := &row.SecondDebits[i]; c.shown(d.PaidAt) {
+			found = append(found, secondOf(d, row))
+		}
+	}
+
 	return found
 }
 
@@ -98,7 +104,11 @@ func (c calls) transaction(w http.ResponseWriter, r *http.Request, m *double.Acc
 			return c.Internal(err)
 		}
 
-		of := checkoutID(id)
+		of, debit, err := c.checkoutOf(id)
+		if err != nil {
+			return c.Internal(err)
+		}
+
 		if refund != nil {
 			of = refund.CheckoutID
 		}
@@ -112,23 +122,30 @@ func (c calls) transaction(w http.ResponseWriter, r *http.Request, m *double.Acc
 			return failure(http.StatusNotFound, codeNotFound)
 		case refund != nil:
 			return double.Success(http.StatusOK, refundOf(refund, row))
-		case r.URL.Query().Get("includeLinkedTransactions") != "true":
-			return double.Success(http.StatusOK, paymentOf(row, f))
 		}
 
-		linked, err := c.linked(m, row)
+		payment, refunds := paymentOf(row, f), row.RefundIDs
+		if d := row.Second(debit); d != nil {
+			payment, refunds = secondOf(d, row), d.RefundIDs
+		}
+
+		if r.URL.Query().Get("includeLinkedTransactions") != "true" {
+			return double.Success(http.StatusOK, payment)
+		}
+
+		linked, err := c.linked(m, row, refunds)
 		if err != nil {
 			return c.Internal(err)
 		}
 
-		return c.reported(append([]transaction{paymentOf(row, f)}, linked...))
+		return c.reported(append([]transaction{payment}, linked...))
 	})
 }
 
-func (c calls) linked(m *double.Account, row *double.Checkout) ([]transaction, error) {
+func (c calls) linked(m *double.Account, row *double.Checkout, refunds []string) ([]transaction, error) {
 	var found []transaction
 
-	for _, id := range row.RefundIDs {
+	for _, id := range refunds {
 		refund, err := c.Refund(m, id)
 		if err != nil {
 			return nil, err

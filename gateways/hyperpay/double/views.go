@@ -63,6 +63,14 @@ func paymentOf(c *double.Checkout, f *double.Fault) transaction {
 	return t
 }
 
+// secondOf is a further payment of a checkout that was paid twice.
+func secondOf(d *double.SecondDebit, c *double.Checkout) transaction {
+	t := paymentOf(c, &double.Fault{})
+	t.ID, t.Amount, t.Timestamp = d.ID, d.Amount.String(), stamp(d.PaidAt)
+
+	return t
+}
+
 // attemptOf is a declined try, which has no amount.
 func attemptOf(a *double.Attempt, c *double.Checkout) transaction {
 	return transaction{
@@ -77,6 +85,10 @@ func refundOf(r *double.Refund, c *double.Checkout) transaction {
 		ID: r.ID, PaymentType: "RF", Brand: c.Data["brand"], Amount: r.Amount.String(), Currency: r.Currency,
 		Reference: r.MerchantReference, ReferencedID: paymentID(c.ID), Result: said(codeApproved), Timestamp: stamp(r.CreatedAt),
 		NDC: c.Data["entity"] + "_" + hex32(r.ID),
+	}
+
+	if r.PaymentID != "" {
+		t.ReferencedID = r.PaymentID
 	}
 
 	switch r.Status {

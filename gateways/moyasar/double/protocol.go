@@ -48,7 +48,7 @@ type protocol struct {
 // Traits implements double.Protocol.
 func (protocol) Traits() double.Traits {
 	return double.Traits{
-		Name: "Moyasar double", Retryable: true,
+		Name: "Moyasar double", Retryable: true, PaysAgain: true,
 		// Refunds are made at once, and without idempotency keys no request is refused for another one.
 		Lacks: []double.Mode{double.ModePending, double.ModeConflict},
 	}
@@ -148,6 +148,8 @@ func (s signer) Message(e double.Event, id string, _ time.Time) (double.Message,
 	var kind string
 
 	switch {
+	case e.Second != nil:
+		kind, view = "payment_paid", s.settings.secondOf(&e.Checkout, e.Second)
 	case e.Type == models.EventPaymentSucceeded:
 		kind = "payment_paid"
 	case e.Type == models.EventPaymentFailed && e.Attempt != nil:
@@ -159,6 +161,10 @@ func (s signer) Message(e double.Event, id string, _ time.Time) (double.Message,
 		kind, view.Status = "payment_expired", "expired"
 	case e.Type == models.EventRefundSucceeded:
 		kind = "payment_refunded"
+
+		if d := e.Checkout.Second(e.Refund.PaymentID); d != nil {
+			view = s.settings.secondOf(&e.Checkout, d)
+		}
 	default:
 		return double.Message{}, false, nil
 	}

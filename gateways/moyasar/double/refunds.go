@@ -3,6 +3,7 @@ package moyasardouble
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"rihla/gateways/double"
 	"rihla/models"
@@ -40,8 +41,13 @@ func (c calls) refundPayment(w http.ResponseWriter, r *http.Request, m *double.A
 
 		var given double.Answer
 
+		invoice, debit, err := c.invoiceOfPayment(r.PathValue("id"))
+		if err != nil {
+			return c.Internal(err)
+		}
+
 		err = c.Commit(func(t *double.Tx) (err error) {
-			given, err = c.payBack(t, m, PaymentID(r.PathValue("id")), id, in.Amount, f)
+			given, err = c.payBack(t, m, invoice, debit, id, in.Amount, f)
 
 			return err
 		})
@@ -53,8 +59,19 @@ func (c calls) refundPayment(w http.ResponseWriter, r *http.Request, m *double.A
 	})
 }
 
+// invoiceOfPayment finds the invoice of a payment; debit is the payment where it is a further one of the invoice.
+func (c calls) invoiceOfPayment(id string) (invoice, debit string, err error) {
+	debit = strings.ReplaceAll(id, "-", "")
+
+	if invoice, err = c.CheckoutOfDebit(debit); err != nil || invoice != "" {
+		return invoice, debit, err
+	}
+
+	return PaymentID(id), "", nil
+}
+
 func (c calls) payBack(
-	t *double.Tx, m *double.Account, invoice, id string, amount *int64, f *double.Fault,
+	t *double.Tx, m *double.Account, invoice, debit, id string, amount *int64, f *double.Fault,
 ) (double.Answer, error) {
 	row, err := c.Current(t, invoice)
 
@@ -69,8 +86,13 @@ func (c calls) payBack(
 
 	refund := &double.Refund{
 		ID: id, Merchant: m.Name, CheckoutID: row.ID, MerchantReference: id, Currency: row.Currency,
-		Amount: row.Amount.Sub(row.RefundedAmount),
+		Amount: row.Amount.Sub(row.RefundedAmount), PaymentID: debit,
 	}
+
+	if d := row.Second(debit); d != nil {
+		refund.Amount = d.Amount.Sub(d.RefundedAmount)
+	}
+
 	if amount != nil {
 		refund.Amount = models.Halalas(*amount)
 	}
@@ -92,6 +114,10 @@ func (c calls) payBack(
 
 	if row, err = t.Checkout(row.ID); err != nil {
 		return double.Answer{}, err
+	}
+
+	if d := row.Second(debit); d != nil {
+		return double.Success(http.StatusOK, c.settings.secondOf(row, d)), nil
 	}
 
 	return double.Success(http.StatusOK, c.settings.paymentOf(row, &double.Fault{})), nil

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"rihla/gateways/double"
 	"rihla/models"
 )
@@ -95,6 +97,10 @@ func (c calls) invoiceOf(r *http.Request, row *double.Checkout, f *double.Fault)
 		v.Status, v.UpdatedAt, payments = paid.Status, paid.UpdatedAt, append(payments, paid)
 	}
 
+	for i := range row.SecondDebits {
+		payments = append(payments, c.settings.secondOf(row, &row.SecondDebits[i]))
+	}
+
 	v.Payments = &payments
 
 	return v
@@ -118,6 +124,17 @@ func (s Settings) paymentOf(row *double.Checkout, f *double.Fault) paymentView {
 	if row.RefundedAmount.IsPositive() && (!part || !s.PaidAfterPart) {
 		v.Status = "refunded"
 	}
+
+	return v
+}
+
+// secondOf is a further payment of an invoice that was paid twice.
+func (s Settings) secondOf(row *double.Checkout, d *double.SecondDebit) paymentView {
+	again := *row
+	again.Amount, again.RefundedAmount, again.PaidAt = d.Amount, d.RefundedAmount, &d.PaidAt
+
+	v := s.paymentOf(&again, &double.Fault{})
+	v.ID = uuid.MustParse(d.ID).String()
 
 	return v
 }

@@ -56,16 +56,35 @@ type checkoutView struct {
 	PaidAt            *time.Time           `json:"paid_at"`
 	ResultCode        *string              `json:"result_code"`
 	FailureReason     *string              `json:"failure_reason"`
+	// Payments are all that took money, where there are several. The first has the id of the checkout, and the sums above.
+	Payments []paymentView `json:"payments,omitempty"`
+}
+
+type paymentView struct {
+	ID             string       `json:"id"`
+	Amount         models.Money `json:"amount"`
+	RefundedAmount models.Money `json:"refunded_amount"`
+	PaidAt         *time.Time   `json:"paid_at"`
 }
 
 func (c calls) viewOf(r *http.Request, row *double.Checkout, f *double.Fault) checkoutView {
 	amount, currency := f.Wrong(row.Amount, row.Currency)
 
-	return checkoutView{
+	v := checkoutView{
 		ID: row.ID, MerchantReference: row.MerchantReference, Status: row.Status, Amount: amount, Currency: currency,
 		RefundedAmount: row.RefundedAmount, PaymentMethod: row.PaymentMethod, CheckoutURL: c.PayURL(r, row.ID),
 		ExpiresAt: row.ExpiresAt, PaidAt: row.PaidAt, ResultCode: orNull(row.ResultCode), FailureReason: orNull(row.FailureReason),
 	}
+
+	if len(row.SecondDebits) > 0 {
+		v.Payments = append(v.Payments, paymentView{row.ID, amount, row.RefundedAmount, row.PaidAt})
+	}
+
+	for _, d := range row.SecondDebits {
+		v.Payments = append(v.Payments, paymentView{d.ID, d.Amount, d.RefundedAmount, &d.PaidAt})
+	}
+
+	return v
 }
 
 func orNull(s string) *string {

@@ -35,7 +35,7 @@ type protocol struct{}
 
 // Traits implements double.Protocol.
 func (protocol) Traits() double.Traits {
-	return double.Traits{Name: "sandbox gateway", EventPrefix: "evt_", OneReference: true, Keys: true}
+	return double.Traits{Name: "sandbox gateway", EventPrefix: "evt_", OneReference: true, Keys: true, PaysAgain: true}
 }
 
 // Routes implements double.Protocol.
@@ -112,6 +112,7 @@ type eventData struct {
 	ResultCode        string               `json:"result_code"`
 	FailureReason     string               `json:"failure_reason,omitempty"`
 	RefundID          string               `json:"refund_id,omitempty"`
+	PaymentID         string               `json:"payment_id,omitempty"` // of a further payment of the checkout
 }
 
 func bodyOf(e double.Event) eventBody {
@@ -120,6 +121,10 @@ func bodyOf(e double.Event) eventBody {
 		CheckoutID: c.ID, MerchantReference: c.MerchantReference, Amount: c.Amount, Currency: c.Currency,
 		PaymentMethod: c.PaymentMethod, ResultCode: c.ResultCode, FailureReason: c.FailureReason,
 	}}
+
+	if e.Second != nil {
+		body.Data.PaymentID = e.Second.ID
+	}
 
 	if r := e.Refund; r != nil {
 		body.Data.MerchantReference, body.Data.Amount, body.Data.Currency = r.MerchantReference, r.Amount, r.Currency

@@ -33,10 +33,11 @@ func TestDriverAgainstServer(t *testing.T) {
 		})
 
 		return gatewaytest.Subject{
-			Gateway: b.driver,
-			Pay:     func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "succeed") },
-			Decline: func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "decline") },
-			Expire:  func(*testing.T, gateways.Checkout) { ahead.Store(int64(2 * time.Hour)) },
+			Gateway:  b.driver,
+			Pay:      func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "succeed") },
+			Decline:  func(t *testing.T, c gateways.Checkout) { t.Helper(); b.Press(t, c.ID, "decline") },
+			PayAgain: func(t *testing.T, c gateways.Checkout) { t.Helper(); b.PayAgain(t, c) },
+			Expire:   func(*testing.T, gateways.Checkout) { ahead.Store(int64(2 * time.Hour)) },
 			Conflict: func(t *testing.T) func() {
 				t.Helper()
 				b.Fault(t, `{"operation":"create_checkout","mode":"conflict","delay_ms":300}`)

@@ -15,6 +15,7 @@ type refundRequest struct {
 	Amount            json.RawMessage `json:"amount"`
 	Currency          string          `json:"currency"`
 	Reason            string          `json:"reason"`
+	PaymentID         string          `json:"payment_id"` // of a further payment, whose money it is
 }
 
 // refundView is a refund as the merchant sees it.
@@ -95,7 +96,7 @@ func (in *refundRequest) check(m *double.Account) (*double.Refund, string) {
 
 	return &double.Refund{
 		Merchant: m.Name, CheckoutID: in.CheckoutID, MerchantReference: in.MerchantReference,
-		Amount: amount, Currency: in.Currency, Reason: in.Reason,
+		Amount: amount, Currency: in.Currency, Reason: in.Reason, PaymentID: in.PaymentID,
 	}, ""
 }
 

@@ -41,11 +41,11 @@ var identities = map[string]string{
 				  - COALESCE((SELECT o.total FROM outside_refunds AS o WHERE o.payment_transaction_id = t.id ORDER BY o.n DESC LIMIT 1), 0)
 				) FILTER (WHERE num_nonnulls(captured_at, suspense_at) = 1), 0)
 				FROM payment_transactions AS t, LATERAL (SELECT COALESCE(':' || NULLIF(captured_currency, 'SAR'), '') AS other) AS c
-				WHERE kind = 'PAYMENT' GROUP BY gateway, other
+				WHERE kind <> 'REFUND' GROUP BY gateway, other
 				UNION ALL
 				SELECT 'suspense:' || gateway || other, COALESCE(sum(captured_amount - refunded_amount), 0)
 				FROM payment_transactions AS t, LATERAL (SELECT COALESCE(':' || NULLIF(captured_currency, 'SAR'), '') AS other) AS c
-				WHERE kind = 'PAYMENT' GROUP BY gateway, other
+				WHERE kind <> 'REFUND' GROUP BY gateway, other
 				UNION ALL
 				SELECT 'platform:bank' || CASE currency WHEN 'SAR' THEN '' ELSE ':' || currency END, COALESCE(sum(amount), 0)
 				FROM refunds WHERE status = 'SUCCEEDED' AND (channel = 'MANUAL' OR id IN (SELECT refund_id FROM refund_payouts)) GROUP BY currency
@@ -58,17 +58,17 @@ var identities = map[string]string{
 	"the lines of a payment add up to it": `
 		SELECT t.id::text FROM payment_transactions AS t LEFT JOIN financial_records AS r
 			ON r.payment_transaction_id = t.id AND r.kind <> 'CLAWBACK'
-		WHERE t.kind = 'PAYMENT'
+		WHERE t.kind <> 'REFUND'
 		GROUP BY t.id
 		HAVING COALESCE(sum(r.gross_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.amount ELSE 0 END
 		    OR COALESCE(sum(r.vat_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.vat_amount ELSE 0 END
 		    OR COALESCE(sum(r.refunded_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.refunded_amount ELSE 0 END`,
 	"refunded and promised amounts = the refunds, and the transactions they added": `
 		SELECT t.id::text FROM payment_transactions AS t
-		WHERE t.kind = 'PAYMENT' AND (
+		WHERE t.kind <> 'REFUND' AND (
 			t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED')
 			OR t.refund_reserved_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'PENDING')
-			OR t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM payment_transactions WHERE parent_id = t.id))`,
+			OR t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM payment_transactions WHERE kind = 'REFUND' AND parent_id = t.id))`,
 	"a refund's transaction carries the VAT of the line it refunded": `
 		SELECT f.id::text FROM refunds AS f
 		JOIN payment_transactions AS added ON added.id = f.refund_transaction_id

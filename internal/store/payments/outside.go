@@ -87,7 +87,7 @@ func (s *Store) CompareRefunded(
 			}
 		}
 
-		return noteCompared(ctx, tx, payment, due)
+		return noteCompared(ctx, tx, payment, due, said.Lag)
 	})
 
 	return out, err
@@ -226,12 +226,17 @@ func OutsideTotal(ctx context.Context, db bun.IDB, payment uuid.UUID) (total mod
 	return total, nil
 }
 
-// noteCompared closes the question that was due, unless it has been asked anew since.
-func noteCompared(ctx context.Context, tx bun.IDB, payment uuid.UUID, due *time.Time) error {
-	_, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("compared_at = now()").
-		Set("recheck_at = CASE WHEN recheck_at IS DISTINCT FROM ?::timestamptz THEN recheck_at END", due).
-		Where("id = ?", payment).Exec(ctx)
-	if err != nil {
+// noteComparedSQL closes the question that was due, unless it has been asked anew since. After a success that had been told before, the
+// checkout may have been paid twice: the question is asked again when answers do not lag behind that any more.
+const noteComparedSQL = `
+UPDATE payment_transactions SET compared_at = now(), recheck_at = CASE
+	WHEN recheck_at IS DISTINCT FROM ?1::timestamptz THEN recheck_at
+	WHEN EXISTS (SELECT FROM webhook_events WHERE transaction_id = ?0 AND type = 'payment.succeeded' AND outcome = 'DUPLICATE'
+		AND received_at > now() - ?2 * interval '1 microsecond') THEN now() + ?2 * interval '1 microsecond' END
+WHERE id = ?0`
+
+func noteCompared(ctx context.Context, tx bun.IDB, payment uuid.UUID, due *time.Time, lag time.Duration) error {
+	if _, err := tx.NewRaw(noteComparedSQL, payment, due, lag.Microseconds()).Exec(ctx); err != nil {
 		return fmt.Errorf("note a comparison with the gateway: %w", err)
 	}
 
@@ -240,18 +245,18 @@ func noteCompared(ctx context.Context, tx bun.IDB, payment uuid.UUID, due *time.
 
 // CompleteRecheck closes a question to which the gateway has nothing to say.
 func (s *Store) CompleteRecheck(ctx context.Context, payment uuid.UUID, due *time.Time) error {
-	return noteCompared(ctx, s.db, payment, due)
+	return noteCompared(ctx, s.db, payment, due, 0)
 }
 
-// RecheckPayment has the gateway asked at once what it has taken of the payment and given back. It reports false for one of which it has
-// taken nothing.
+// RecheckPayment has the gateway asked at once what it has taken of the payment and given back, and of its second debits. It reports false
+// for one of which it has taken nothing.
 func (s *Store) RecheckPayment(ctx context.Context, payment uuid.UUID, now time.Time) (bool, error) {
 	return recheck(ctx, s.db, payment, now)
 }
 
 func recheck(ctx context.Context, db bun.IDB, payment uuid.UUID, now time.Time) (bool, error) {
 	res, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("recheck_at = ?", now).
-		Where("id = ?", payment).Where("kind = ?", models.KindPayment).Where("reference IS NOT NULL").
+		Where("(id = ?0 OR parent_id = ?0)", payment).Where("kind IN (?)", bun.List(models.Paying())).Where("reference IS NOT NULL").
 		Where("num_nonnulls(captured_at, suspense_at) = 1").Exec(ctx)
 	if err != nil {
 		return false, fmt.Errorf("note that a payment is to be compared: %w", err)
@@ -259,7 +264,7 @@ func recheck(ctx context.Context, db bun.IDB, payment uuid.UUID, now time.Time) 
 
 	n, err := res.RowsAffected()
 
-	return n == 1, err
+	return n > 0, err
 }
 
 // ClaimRechecks takes payments of the channel that are to be compared with the gateway now. They come up again after lease, unless

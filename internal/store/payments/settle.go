@@ -137,6 +137,10 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 		outcome, err = st.lateSuccess(ctx, e)
 	case verdict.Outcome == models.OutcomeIncident:
 		err = st.mismatch(ctx, e, verdict)
+	case verdict.Outcome == models.OutcomeDuplicate && e.Type == models.EventPaymentSucceeded:
+		// Told twice, or paid twice: the gateway knows.
+		st.writes.Update("payment transaction", st.store.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
+			Set("recheck_at = ?", st.now).Where("id = ?", st.t.ID))
 	case verdict.Outcome != models.OutcomeApplied:
 	case verdict.Status == models.TransactionPaid:
 		err = st.capture(ctx, e)

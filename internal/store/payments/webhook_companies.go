@@ -48,8 +48,9 @@ func unknownRefund(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, now t
 
 	var payment uuid.UUID
 
-	err = tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("kind = ?", models.KindPayment).
-		Where("channel = ?", e.Channel).Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID).Limit(1).Scan(ctx, &payment)
+	err = tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("kind IN (?)", bun.List(models.Paying())).
+		Where("channel = ?", e.Channel).Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID).Order("kind").Limit(1).
+		Scan(ctx, &payment)
 
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -69,7 +70,9 @@ func isPaymentOf(t *models.PaymentTransaction, e *models.WebhookEvent) bool {
 // keepPaymentID writes the gateway's id of the payment down when it is first heard.
 func keepPaymentID(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
 	ofAnother := t.Reference != nil && *t.Reference != e.CheckoutID
-	if e.GatewayPaymentID == "" || t.GatewayPaymentID != nil || ofAnother {
+	// What comes after the money may be about another payment of the checkout.
+	settled := t.TakenAt() != nil && e.Type == models.EventPaymentSucceeded
+	if e.GatewayPaymentID == "" || t.GatewayPaymentID != nil || ofAnother || settled {
 		return nil
 	}
 

@@ -78,6 +78,10 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 			out.Ask, err = askNow(ctx, tx, t, &e, now)
 
 			return err
+		case paidOtherwise(t, &e):
+			out.Ask = true
+
+			return expectComparison(ctx, tx, t.ID, now)
 		default:
 			return openEventIncident(ctx, tx, t, &refund, &e)
 		}
@@ -98,16 +102,19 @@ func insertEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (added 
 	return n > 0, err
 }
 
-// unknownSubject deals with an event about nothing that we know. One that told of a refund (refunded) may be of a payment that we do know:
-// then its gateway is to be asked.
+// unknownSubject deals with an event about nothing that we know. One that told of a refund (refunded), or of money, may be of a payment
+// that we do know: then its gateway is to be asked.
 func unknownSubject(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, refunded bool, out *Stored, now time.Time) (err error) {
-	if refunded {
-		if out.Ask, err = unknownRefund(ctx, tx, e, now); err != nil {
-			return err
-		}
+	reference, notOurs := uuid.Parse(e.MerchantReference)
+
+	switch {
+	case refunded:
+		out.Ask, err = unknownRefund(ctx, tx, e, now)
+	case e.Type == models.EventPaymentSucceeded && notOurs == nil: // another checkout of a payment that is settled
+		out.Ask, err = recheck(ctx, tx, reference, now)
 	}
 
-	return unknownReference(ctx, tx, e)
+	return errors.Join(err, unknownReference(ctx, tx, e))
 }
 
 // openEventIncident opens the incident of an event that operators have to hear of: its type is unknown, or it contradicts what its
@@ -247,8 +254,7 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 		refund models.Refund
 	)
 
-	q := tx.NewSelect().Model(&t).Where("kind = ?", models.KindPayment).
-		Where("channel = ?", e.Channel)
+	q := tx.NewSelect().Model(&t).Where("kind IN (?)", bun.List(models.Paying())).Where("channel = ?", e.Channel).Order("kind").Limit(1)
 
 	reference, err := uuid.Parse(e.MerchantReference)
 

@@ -33,6 +33,11 @@ func (s *Store) OrderLateRefund(ctx context.Context, transaction uuid.UUID, now 
 	}, now)
 }
 
+// owedLate finds money that came too late, and second debits, each by an index of its own.
+const owedLate = `pt.id IN (
+	SELECT id FROM payment_transactions WHERE kind = 'PAYMENT' AND status = 'FAILED' AND captured_at <= ?0
+	UNION ALL SELECT id FROM payment_transactions WHERE kind = 'SECOND_DEBIT' AND captured_at <= ?0)`
+
 // OwedLateMoney are payments that came too late more than grace ago and whose refund is not ordered: the run that was
 // about to has ended. Money that was taken in another amount or currency is not among them: people decide about it. They come
 // in no order, so that some which cannot be refunded never keep the others back for good.
@@ -40,8 +45,7 @@ func (s *Store) OwedLateMoney(ctx context.Context, grace time.Duration, limit in
 	var ids []uuid.UUID
 
 	err := s.db.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("pt.id").
-		Where("pt.kind = ?", models.KindPayment).Where("pt.status = ?", models.TransactionFailed).
-		Where("pt.captured_at <= ?", now.Add(-grace)).
+		Where(owedLate, now.Add(-grace)).
 		Where("pt.refunded_amount + pt.refund_reserved_amount + pt.outside_refunded_amount < pt.amount").
 		Where("pt.failure_code NOT IN (?)", bun.List([]models.FailureCode{models.FailureAmountMismatch, models.FailureCurrencyMismatch})).
 		Where("NOT EXISTS (SELECT FROM refunds AS rf WHERE rf.payment_transaction_id = pt.id)").

@@ -253,7 +253,7 @@ func lockNamed(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.
 
 	switch {
 	case models.CodeOf(err) == models.CodeNotFound,
-		err == nil && (t.Kind != models.KindPayment || t.BookingID == nil || *t.BookingID != r.BookingID):
+		err == nil && (t.Kind == models.KindRefund || t.BookingID == nil || *t.BookingID != r.BookingID):
 		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
 	case err == nil && t.SuspenseAt != nil && r.Type != models.RefundFull:
 		return nil, models.Errorf(models.CodeBookingNotRefundable, "The money is in suspense: all of it goes back, or nothing.")
@@ -271,7 +271,7 @@ func refundable(ctx context.Context, q *bun.SelectQuery, booking uuid.UUID) (*mo
 	var taken []models.PaymentTransaction
 
 	err := q.Model(&taken).Where("booking_id = ?", booking).
-		Where("kind = ?", models.KindPayment).Where("captured_at IS NOT NULL").Order("id").Scan(ctx)
+		Where("kind IN (?)", bun.List(models.Paying())).Where("captured_at IS NOT NULL").Order("id").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read payments: %w", err)
 	}

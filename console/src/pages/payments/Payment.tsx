@@ -59,7 +59,7 @@ export function Component() {
                 <Card title={t('timeline.title')}>
                   <Timeline entries={data.timeline} />
                 </Card>
-                {data.kind === 'PAYMENT' && <Refunds paymentId={data.id} />}
+                {data.kind !== 'REFUND' && <Refunds paymentId={data.id} />}
               </div>
               <PaymentFacts payment={data} />
             </div>

@@ -16,7 +16,7 @@ type Payment = Pick<
 
 /** What became of the money of a payment that could not be taken: held, on its way back, or back; null for every other payment. */
 export function heldMoney(payment: Payment) {
-  if (payment.kind !== 'PAYMENT' || payment.status !== 'FAILED' || payment.captured_at === null) return null;
+  if (payment.kind === 'REFUND' || payment.status !== 'FAILED' || payment.captured_at === null) return null;
   const taken = payment.captured_amount ?? payment.amount;
   const back = payment.refunded_amount ?? 0;
   const promised = payment.refund_reserved_amount ?? 0;

@@ -1,0 +1,222 @@
+package payments
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/incidents"
+	"rihla/internal/store/ledger"
+	"rihla/models"
+)
+
+// SecondDebit is a payment that took money for a checkout which another one had settled, as the gateway tells it.
+type SecondDebit struct {
+	GatewayPaymentID string
+	Amount           models.Money
+	Currency         string
+	TakenAt          *time.Time // nil: the gateway does not say
+}
+
+// NoteSecondDebits books what a gateway took for a payment beside what settled it (rules: late.second-debit): each debit is a FAILED
+// transaction of its own, owed to the customer, with an incident. A debit that is known already changes nothing, so that only new ones are
+// returned; one for a payment that is not settled waits until that is. Error: NOT_FOUND.
+func (s *Store) NoteSecondDebits(ctx context.Context, payment uuid.UUID, said []SecondDebit) (added []uuid.UUID, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		added = nil
+
+		t, err := ledger.LockTransaction(ctx, tx, payment)
+		if err != nil {
+			return err
+		}
+
+		if t.Kind != models.KindPayment || t.TakenAt() == nil || t.Reference == nil || inSuspenseTogether(&t, said) {
+			return nil
+		}
+
+		var now time.Time
+		if err := tx.NewRaw("SELECT now()").Scan(ctx, &now); err != nil {
+			return fmt.Errorf("read the time: %w", err)
+		}
+
+		for i := range said {
+			d, fresh, err := noteSecondDebit(ctx, tx, &t, &said[i], now)
+			if err != nil {
+				return err
+			}
+
+			if fresh {
+				added = append(added, d.ID)
+			}
+		}
+
+		return nil
+	})
+
+	return added, err
+}
+
+// inSuspenseTogether reports a payment whose debits are in suspense as one sum: so they were told by drivers of before.
+func inSuspenseTogether(t *models.PaymentTransaction, said []SecondDebit) bool {
+	if t.SuspenseAt == nil {
+		return false
+	}
+
+	var sum models.Money
+	for i := range said {
+		sum = sum.Add(said[i].Amount)
+	}
+
+	return t.CapturedAmount.Cmp(sum.Add(t.Amount)) >= 0
+}
+
+// noteSecondDebit writes one of them, and reports whether it was news. Money of another currency than SAR is in suspense: no gateway is
+// asked to give it back.
+func noteSecondDebit(
+	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, said *SecondDebit, now time.Time,
+) (d models.PaymentTransaction, fresh bool, err error) {
+	settledBy := t.GatewayPaymentID != nil && *t.GatewayPaymentID == said.GatewayPaymentID
+	if settledBy || said.GatewayPaymentID == "" || !said.Amount.IsPositive() {
+		return d, false, nil
+	}
+
+	at := now
+	if said.TakenAt != nil {
+		at = said.TakenAt.Truncate(time.Microsecond)
+	}
+
+	d = secondDebit(t, said, &models.WebhookEvent{OccurredAt: at, ReceivedAt: now})
+
+	res, err := tx.NewInsert().Model(&d).On("CONFLICT DO NOTHING").Exec(ctx)
+	if err != nil {
+		return d, false, fmt.Errorf("insert second debit: %w", err)
+	}
+
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return d, false, err
+	}
+
+	e, err := proveSecondDebit(ctx, tx, &d, at, now)
+	if err != nil {
+		return d, false, err
+	}
+
+	transfer, kind := models.LateCaptureTransfer(&d), models.IncidentLatePayment
+	if d.SuspenseAt != nil {
+		transfer, kind = models.SuspenseTransfer(&d), models.IncidentCurrencyMismatch
+	}
+
+	if err := ledger.PostTransfers(ctx, tx, []models.LedgerTransfer{transfer}); err != nil {
+		return d, false, err
+	}
+
+	details := eventDetails(e)
+	details["gateway_payment_id"], details["settled_payment_transaction_id"] = said.GatewayPaymentID, t.ID
+	details["settled_gateway_payment_id"] = t.GatewayPaymentID
+
+	return d, true, incidents.Open(ctx, tx, models.Incident{
+		ID:                   models.IncidentID(kind, d.ID.String()),
+		Kind:                 kind,
+		PaymentTransactionID: &d.ID,
+		BookingID:            d.BookingID,
+		AdCampaignID:         d.AdCampaignID,
+		Message:              secondDebitMessage(t, &d),
+		WorkflowID:           incidents.WorkflowOr(ctx, models.PaymentWorkflowID(t.ID)),
+	}, details)
+}
+
+// secondDebit is the transaction of a debit that came once more for t. There is no VAT in it: it has paid for nothing.
+func secondDebit(t *models.PaymentTransaction, said *SecondDebit, e *models.WebhookEvent) models.PaymentTransaction {
+	taken, why := e.TakenAt(t), models.FailurePaidTwice
+	d := models.PaymentTransaction{
+		ID: models.SecondDebitID(t.ID, said.GatewayPaymentID), Kind: models.KindSecondDebit, ParentID: &t.ID, Attempt: t.Attempt,
+		Reference: t.Reference, UserID: t.UserID, ProviderID: t.ProviderID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
+		Amount: said.Amount, Currency: models.Currency, VATRate: t.VATRate, CommissionRate: t.CommissionRate,
+		PaymentMethod: t.PaymentMethod, Gateway: t.Gateway, Channel: t.Channel, OpenedAt: t.OpenedAt, ExpiresAt: t.ExpiresAt,
+		Status: models.TransactionFailed, CapturedAt: &taken, CreatedAt: t.CreatedAt, GatewayPaymentID: &said.GatewayPaymentID,
+	}
+
+	if currency := models.CurrencyCode(said.Currency); currency != models.Currency {
+		d.CapturedAt, d.SuspenseAt, d.CapturedAmount, d.CapturedCurrency = nil, &taken, &said.Amount, &currency
+		d.Amount, why = t.Amount, models.FailureCurrencyMismatch
+	}
+
+	d.FailureCode = &why
+
+	return d
+}
+
+// proveSecondDebit keeps what the gateway answered, as an event that is settled already.
+func proveSecondDebit(ctx context.Context, tx bun.Tx, d *models.PaymentTransaction, at, now time.Time) (*models.WebhookEvent, error) {
+	amount, currency := d.Taken()
+	e := models.WebhookEvent{
+		ID: models.NewID(), Channel: d.Channel, WebhookID: polledPrefix + "second:" + d.ID.String(), Type: models.EventPaymentSucceeded,
+		TransactionID: &d.ID, CheckoutID: *d.Reference, MerchantReference: d.ParentID.String(), Amount: &amount, Currency: currency,
+		PaymentMethod: d.PaymentMethod, OccurredAt: at, ReceivedAt: now, ProcessedAt: &now, Outcome: models.OutcomeApplied,
+	}
+
+	if d.SuspenseAt != nil {
+		e.Outcome = models.OutcomeIncident
+	}
+
+	_, err := insertEvent(ctx, tx, &e)
+
+	return &e, err
+}
+
+// secondDebitMessage says in the incident what was taken, for what, and what becomes of it.
+func secondDebitMessage(t, d *models.PaymentTransaction) string {
+	amount, currency := d.Taken()
+	settled, in := t.Taken()
+
+	message := fmt.Sprintf("Paid twice: the gateway took %s %s once more for a checkout that had been settled with %s %s (payment %s). ",
+		amount, currency, settled, in, t.ID)
+
+	switch {
+	case d.SuspenseAt != nil:
+		return message + "The second amount is in suspense: refund it."
+	case d.PaymentMethod.RefundChannel() == models.RefundByHand:
+		return message + fmt.Sprintf("%s %s is owed to the customer; finance has to pay all of it out by hand.", amount, currency)
+	default:
+		return message + fmt.Sprintf("%s %s is owed to the customer and is refunded in full; what was paid first stays as it is.",
+			amount, currency)
+	}
+}
+
+// ExpectComparison has the gateway asked about a payment, once it is settled: more was heard than what settles it.
+func (s *Store) ExpectComparison(ctx context.Context, payment uuid.UUID, now time.Time) error {
+	return expectComparison(ctx, s.db, payment, now)
+}
+
+func expectComparison(ctx context.Context, db bun.IDB, payment uuid.UUID, now time.Time) error {
+	_, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("recheck_at = ?", now).
+		Where("id = ?", payment).Where("kind = ?", models.KindPayment).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("note that a payment is to be compared: %w", err)
+	}
+
+	return nil
+}
+
+// paidOtherwise reports a success that names another payment at the gateway than the one that has settled t, or will: the checkout may
+// have been paid twice. Companies that have no ids of payments name the checkout alone.
+func paidOtherwise(t *models.PaymentTransaction, e *models.WebhookEvent) bool {
+	if e.Type != models.EventPaymentSucceeded || t.Reference == nil {
+		return false
+	}
+
+	settledBy, said := *t.Reference, e.CheckoutID
+	if t.GatewayPaymentID != nil {
+		settledBy = *t.GatewayPaymentID
+	}
+
+	if e.GatewayPaymentID != "" {
+		said = e.GatewayPaymentID
+	}
+
+	// Of an attempt that is open the first id that is heard is kept; it is no news.
+	return said != settledBy && (t.GatewayPaymentID != nil || t.TakenAt() != nil)
+}
