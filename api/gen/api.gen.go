@@ -705,7 +705,7 @@ type BookingPayment struct {
 	// ExpiresAt When attempt and held seats end.
 	ExpiresAt *time.Time `json:"expires_at"`
 
-	// FailureCode Why an attempt failed; null when it has not.
+	// FailureCode Why an attempt failed; null when it has not. PAID_TWICE is of a SECOND_DEBIT alone.
 	FailureCode *FailureCode `json:"failure_code"`
 
 	// FailureCodeLabelAr Absent where there is none.
@@ -1200,7 +1200,7 @@ type ExportsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
-// FailureCode Why an attempt failed; null when it has not.
+// FailureCode Why an attempt failed; null when it has not. PAID_TWICE is of a SECOND_DEBIT alone.
 type FailureCode = models.FailureCode
 
 // FinancialRecord A line of the ledger. On every record gross = commission + net.
@@ -2101,7 +2101,7 @@ type PaymentStatus struct {
 	Currency  Currency   `json:"currency"`
 	ExpiresAt *time.Time `json:"expires_at"`
 
-	// FailureCode Why an attempt failed; null when it has not.
+	// FailureCode Why an attempt failed; null when it has not. PAID_TWICE is of a SECOND_DEBIT alone.
 	FailureCode *FailureCode `json:"failure_code"`
 
 	// FailureCodeLabelAr Absent where there is none.
@@ -2171,7 +2171,7 @@ type PaymentTransaction struct {
 	Currency  TakenCurrency `json:"currency"`
 	ExpiresAt *time.Time    `json:"expires_at"`
 
-	// FailureCode Why an attempt failed; null when it has not.
+	// FailureCode Why an attempt failed; null when it has not. PAID_TWICE is of a SECOND_DEBIT alone.
 	FailureCode *FailureCode `json:"failure_code"`
 
 	// FailureCodeLabelAr Absent where there is none.
@@ -2186,7 +2186,8 @@ type PaymentTransaction struct {
 	// ID Also the merchant reference and the idempotency key at the gateway.
 	ID openapi_types.UUID `json:"id"`
 
-	// Kind A payment attempt, or the transaction that a refund adds.
+	// Kind A payment attempt, or the transaction that a refund adds. SECOND_DEBIT: what the gateway took once more for a checkout that was
+	// settled; it is owed to the customer, and given back.
 	Kind        TransactionKind `json:"kind"`
 	KindLabelAr *string         `json:"kind_label_ar,omitempty"`
 	KindLabelEn *string         `json:"kind_label_en,omitempty"`
@@ -2277,7 +2278,7 @@ type PaymentTransactionDetail struct {
 	Currency  TakenCurrency `json:"currency"`
 	ExpiresAt *time.Time    `json:"expires_at"`
 
-	// FailureCode Why an attempt failed; null when it has not.
+	// FailureCode Why an attempt failed; null when it has not. PAID_TWICE is of a SECOND_DEBIT alone.
 	FailureCode *FailureCode `json:"failure_code"`
 
 	// FailureCodeLabelAr Absent where there is none.
@@ -2292,7 +2293,8 @@ type PaymentTransactionDetail struct {
 	// ID Also the merchant reference and the idempotency key at the gateway.
 	ID openapi_types.UUID `json:"id"`
 
-	// Kind A payment attempt, or the transaction that a refund adds.
+	// Kind A payment attempt, or the transaction that a refund adds. SECOND_DEBIT: what the gateway took once more for a checkout that was
+	// settled; it is owed to the customer, and given back.
 	Kind        TransactionKind `json:"kind"`
 	KindLabelAr *string         `json:"kind_label_ar,omitempty"`
 	KindLabelEn *string         `json:"kind_label_en,omitempty"`
@@ -3431,7 +3433,8 @@ type TokensAnswer struct {
 	Data Tokens `json:"data"`
 }
 
-// TransactionKind A payment attempt, or the transaction that a refund adds.
+// TransactionKind A payment attempt, or the transaction that a refund adds. SECOND_DEBIT: what the gateway took once more for a checkout that was
+// settled; it is owed to the customer, and given back.
 type TransactionKind = models.TransactionKind
 
 // TransactionStatus The state of a payment transaction. REFUNDED and PARTIAL_REFUND are those of a refund's own transaction.
