@@ -26,7 +26,7 @@ func refundTamperings(w *world) []tampering {
 			"refund-line", "a refund without a line", "UPDATE financial_records SET refund_id = NULL WHERE refund_id = $1",
 			[]any{w.partial.ID},
 			ofRefund,
-			[]string{"refund-orphan", "refund-vat", "transfer-cause"},
+			[]string{"refund-orphan", "transfer-cause"},
 		},
 		{
 			"refund-paid", "a refund that the gateway never got", "UPDATE refunds SET status = 'PENDING' WHERE id = $1",
