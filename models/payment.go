@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,7 +27,8 @@ type PaymentTransaction struct {
 	VATRate              Rate              `bun:"vat_rate"`
 	VATAmount            Money             `bun:"vat_amount"`
 	CommissionRate       Rate              `bun:"commission_rate"` // the platform's share; 1 of advertising
-	PaymentMethod        PaymentMethod     `bun:"payment_method"`
+	PaymentMethod        PaymentMethod     `bun:"payment_method"`  // that the customer had chosen
+	PaidBy               *PaymentMethod    `bun:"paid_by"`         // that the money came by; nil: the same, or not known
 	Gateway              Gateway           `bun:"gateway"`
 	Channel              Channel           `bun:"channel"` // where the gateway reports it; tells the account
 	Status               TransactionStatus `bun:"status"`
@@ -122,6 +124,23 @@ func (t *PaymentTransaction) InSuspense() bool {
 	return t.SuspenseAt != nil && !t.WentBack()
 }
 
+// Method is what the money came by, as far as that is known, else what the customer has chosen: a company's own page offers all that it has
+// (rules: payments.paid-by). Whatever is decided about money that was taken goes by it.
+func (t *PaymentTransaction) Method() PaymentMethod {
+	if t.PaidBy != nil {
+		return *t.PaidBy
+	}
+
+	return t.PaymentMethod
+}
+
+// NotePaidBy notes what the gateway says the money came by, unless it does not say it, or it is what was chosen.
+func (t *PaymentTransaction) NotePaidBy(m PaymentMethod) {
+	if m != t.PaymentMethod && slices.Contains(PaymentMethods(), m) {
+		t.PaidBy = &m
+	}
+}
+
 // RefundChannel is how money of the attempt goes back: as its method does, but by hand in another currency than SAR, which no
 // gateway is asked for.
 func (t *PaymentTransaction) RefundChannel() RefundChannel {
@@ -129,7 +148,7 @@ func (t *PaymentTransaction) RefundChannel() RefundChannel {
 		return RefundByHand
 	}
 
-	return t.PaymentMethod.RefundChannel()
+	return t.Method().RefundChannel()
 }
 
 // CameTooLate reports an attempt whose money was taken after it had ended, or could buy nothing any more: it is owed to the

@@ -190,6 +190,14 @@ func (r *reading) settle(v invoice) {
 	}
 
 	first := r.payments[0]
+	r.Method = methodOf(first.Source.Type, first.Source.Company)
+
+	for _, p := range r.payments[1:] {
+		if methodOf(p.Source.Type, p.Source.Company) != r.Method {
+			r.Method = "" // it was paid by several
+		}
+	}
+
 	// A refund changes the status and not this: the same payment has the same code for good.
 	r.ResultCode = "paid" + first.Source.code()
 

@@ -55,6 +55,7 @@ type checkoutAnswer struct {
 	PaidAt            *time.Time              `json:"paid_at"`
 	ResultCode        *string                 `json:"result_code"`
 	FailureReason     *string                 `json:"failure_reason"`
+	PaymentMethod     models.PaymentMethod    `json:"payment_method"`
 }
 
 func (a checkoutAnswer) checkout() (gateways.Checkout, error) {
@@ -62,8 +63,14 @@ func (a checkoutAnswer) checkout() (gateways.Checkout, error) {
 		return gateways.Checkout{}, httpcall.BadAnswer("the checkout is incomplete or has an unknown status")
 	}
 
+	method := a.PaymentMethod
+	if a.Status != gateways.CheckoutPaid {
+		method = "" // it is what was asked for
+	}
+
 	return gateways.Checkout{
-		ID: a.ID, MerchantReference: a.MerchantReference, Status: a.Status, Amount: *a.Amount, Currency: a.Currency,
+		Method: method,
+		ID:     a.ID, MerchantReference: a.MerchantReference, Status: a.Status, Amount: *a.Amount, Currency: a.Currency,
 		RefundedAmount: a.RefundedAmount, URL: a.CheckoutURL, ExpiresAt: a.ExpiresAt, PaidAt: a.PaidAt,
 		ResultCode: orEmpty(a.ResultCode), FailureReason: orEmpty(a.FailureReason),
 	}, nil

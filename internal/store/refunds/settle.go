@@ -116,8 +116,8 @@ func (st *refundSettlement) addTransaction(ctx context.Context, result models.Re
 	added := models.PaymentTransaction{
 		ID: models.RefundTransactionID(st.r.ID), Kind: models.KindRefund, ParentID: &st.t.ID, Attempt: st.t.Attempt,
 		UserID: st.t.UserID, ProviderID: st.t.ProviderID, BookingID: st.t.BookingID, AdCampaignID: st.t.AdCampaignID,
-		Amount: st.r.Amount, Currency: currency, VATRate: st.t.VATRate, VATAmount: models.RefundVAT(st.t, st.r.Amount), CommissionRate: st.t.CommissionRate,
-		PaymentMethod: st.t.PaymentMethod, Gateway: st.t.Gateway, Channel: st.t.Channel,
+		Amount: st.r.Amount, Currency: currency, VATRate: st.t.VATRate, VATAmount: models.RefundVAT(st.t, st.r.Amount),
+		CommissionRate: st.t.CommissionRate, PaymentMethod: st.t.PaymentMethod, PaidBy: st.t.PaidBy, Gateway: st.t.Gateway, Channel: st.t.Channel,
 		Status: models.RefundTransactionStatus(st.r.RefundType, last), ExpiresAt: st.now,
 	}
 	if result.GatewayRefundID != "" {

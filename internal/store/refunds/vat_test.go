@@ -34,7 +34,7 @@ func TestDocumentsOfRefunds(t *testing.T) {
 			b := setupBooks(t)
 			tx := b.PaidFor(t, tt.price)
 
-			var documents, lines []string
+			documents, lines := make([]string, 0, len(tt.refunds)), make([]string, 0, len(tt.refunds))
 
 			for _, amount := range tt.refunds {
 				r := b.GiveBack(t, tx, amount)

@@ -143,7 +143,7 @@ func (g *grower) settle(rows *seedRows, t *models.PaymentTransaction, line *mode
 	late := at.Add(payoutAge + time.Duration(1+g.random.IntN(48))*time.Hour)
 
 	// Of a bill nothing goes back by itself.
-	byGateway := t.PaymentMethod.RefundChannel() == models.RefundByGateway
+	byGateway := t.RefundChannel() == models.RefundByGateway
 
 	if g.chance(8) && early.Before(g.now) && byGateway {
 		live = g.refund(rows, t, live, early, recipient)
