@@ -72,6 +72,7 @@ func stateTamperings(w *world) []tampering {
 			of(w.campaign.ID),
 			[]string{"payment-subject", "record-vat"},
 		},
+		{"payment-method", "one that the gateway did not say", "UPDATE payment_transactions SET paid_by = 'wallet_a' WHERE id = $1", []any{w.kept.ID}, of(w.kept.ID), nil},
 		{"payment-proof", "an event that is gone", "DELETE FROM webhook_events WHERE transaction_id = $1", []any{w.kept.ID}, of(w.kept.ID), nil},
 		{"payment-proof", "an event of another amount", "UPDATE webhook_events SET amount = amount - 1 WHERE transaction_id = $1", []any{w.kept.ID}, of(w.kept.ID), []string{"event-body"}},
 		{
