@@ -104,11 +104,11 @@ type Checkout struct {
 	// RefundsUnread: the answer has the payment, and not what was given back of it: RefundedAmount is not to be believed.
 	RefundsUnread bool
 	ExpiresAt     time.Time
-	PaymentID     string     // the company's id of the payment, where messages name it without the checkout; empty elsewhere
+	PaymentID     string               // the company's id of the payment, where messages name it without the checkout; empty elsewhere
 	Method        models.PaymentMethod // that it was paid by; empty: not paid, or the company does not say it in terms of the service
-	PaidAt        *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
-	ResultCode    string     // the gateway's machine code, empty while open
-	FailureReason string     // the gateway's words, empty unless it failed
+	PaidAt        *time.Time           // when the money was taken, as the gateway says it; nil: it does not say, or there is none
+	ResultCode    string               // the gateway's machine code, empty while open
+	FailureReason string               // the gateway's words, empty unless it failed
 }
 
 // RefundRequest asks for money to go back.

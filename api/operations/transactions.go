@@ -82,7 +82,8 @@ func timelineEntryOf(e *payments.TimelineEntry) gen.TimelineEntry {
 
 	facts := gen.TimelineFacts{
 		TransactionID: f.TransactionID, Amount: f.Amount, Currency: optional(f.Currency), FromStatus: optional(f.FromStatus),
-		ToStatus: optional(f.ToStatus), FailureCode: optional(f.FailureCode), PaidBy: optional(models.PaymentMethod(f.PaidBy)), EventType: optional(f.EventType), Outcome: optional(f.Outcome),
+		ToStatus: optional(f.ToStatus), FailureCode: optional(f.FailureCode), PaidBy: optional(models.PaymentMethod(f.PaidBy)),
+		EventType: optional(f.EventType), Outcome: optional(f.Outcome),
 		RecordID: f.RecordID, TransactionNumber: optional(f.TransactionNumber), RecordKind: optional(f.RecordKind), SplitFrom: f.SplitFrom,
 		DebitAccount: optional(f.DebitAccount), CreditAccount: optional(f.CreditAccount), RefundID: f.RefundID,
 		GatewayRefundID: optional(f.GatewayRefundID), RefundType: optional(f.RefundType), Decision: optional(f.Decision), DecidedBy: f.DecidedBy,
@@ -95,7 +96,8 @@ func timelineEntryOf(e *payments.TimelineEntry) gen.TimelineEntry {
 	}
 
 	return labelled(gen.TimelineEntry{
-		At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Event: gen.TimelineEvent(e.Event), Facts: labelled(facts), Message: e.Summary, Details: e.Details,
+		At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Event: gen.TimelineEvent(e.Event), Facts: labelled(facts), Message: e.Summary,
+		Details: e.Details,
 	})
 }
 

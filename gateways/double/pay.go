@@ -13,9 +13,9 @@ import (
 	"rihla/models"
 )
 
-// pay is what the page's buttons do, and the same without a browser: outcome=succeed|decline|cancel as a form
-// or as JSON, with payment_method where the customer pays by another method than was asked for. The effect is had once; afterwards a browser goes to the return_url, or sees the result when there
-// is none, and a client that accepts JSON gets the checkout.
+// pay is what the page's buttons do, and the same without a browser: outcome=succeed|decline|cancel as a form or as JSON, with
+// payment_method where the customer pays by another method than was asked for. The effect is had once; afterwards a browser goes to the
+// return_url, or sees the result when there is none, and a client that accepts JSON gets the checkout.
 func (s *Server) pay(w http.ResponseWriter, r *http.Request) {
 	chosen, refusal, ok := s.readChoice(w, r)
 	if !ok {

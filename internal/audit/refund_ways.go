@@ -88,8 +88,8 @@ func refundWays() check {
 	return check{
 		needs: paidBy,
 		rules: []Rule{
-			{"refund-channel", "A refund by hand is of money that was paid as a bill, of money in another currency, or of the amount of a refund through the gateway " +
-				"that FAILED; no gateway knows it and the platform's bank pays it; any other is paid by its gateway."},
+			{"refund-channel", "A refund by hand is of money that was paid as a bill, of money in another currency, or of the amount of a refund " +
+				"through the gateway that FAILED; no gateway knows it and the platform's bank pays it; any other is paid by its gateway."},
 			{"refund-payout", "A refund by hand SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
 				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the " +
 				"audit log has the same decision of the same person."},

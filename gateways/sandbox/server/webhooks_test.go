@@ -242,7 +242,7 @@ func faultsLeft(t *testing.T, b *bundle) int {
 	return strings.Count(list, "operation")
 }
 
-// A customer who pays by another method than was asked for is told of where the checkout was asked for.
+// That a customer has paid by another method than was asked for comes on the channel of the one that was asked for.
 func TestPaidByAnotherMethod(t *testing.T) {
 	t.Parallel()
 

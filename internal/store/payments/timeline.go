@@ -76,7 +76,7 @@ func (s *Store) Timeline(ctx context.Context, transaction uuid.UUID) ([]Timeline
 // timeline gathers the entries about a transaction and what belongs to it.
 type timeline struct {
 	id           uuid.UUID
-	payment      uuid.UUID   // the payment attempt: itself, or what its refund gave back
+	payment      uuid.UUID                  // the payment attempt: itself, or what its refund gave back
 	paidBy       *models.PaymentTransaction // itself, where it was paid by another method than was chosen
 	transactions []uuid.UUID                // itself and those of its refunds
 	refunds      []models.Refund
