@@ -46,6 +46,7 @@ func TestCompanies(t *testing.T) {
 				"a refund that comes back":        returnedRefund,
 				"a payment that is disputed":      disputedPayment,
 				"a refund in the dashboard":       refundedInDashboard,
+				"paid by another method":          paidOtherwise,
 			} {
 				t.Run(name, func(t *testing.T) { story(t, s.For(t), can) })
 			}
