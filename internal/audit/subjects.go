@@ -29,6 +29,7 @@ WHERE t.kind = 'PAYMENT'
 	}
 }
 
+// refundParent: a transaction that a worker of before the migration 0049 has written does not say what its payment was paid by.
 func refundParent() check {
 	return check{
 		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, channel, " +
@@ -42,8 +43,8 @@ SELECT 'refund-parent', 'payment', a.id,
 FROM payment_transactions AS a
 LEFT JOIN payment_transactions AS t ON t.id = a.parent_id AND t.kind = 'PAYMENT'
 WHERE a.kind = 'REFUND'
-  AND (a.booking_id, a.ad_campaign_id, a.provider_id, a.user_id, a.gateway, a.channel, a.payment_method, a.paid_by, a.vat_rate, a.currency,
-       a.attempt)
+  AND (a.booking_id, a.ad_campaign_id, a.provider_id, a.user_id, a.gateway, a.channel, a.payment_method,
+       coalesce(a.paid_by, t.paid_by), a.vat_rate, a.currency, a.attempt)
       IS DISTINCT FROM
       (t.booking_id, t.ad_campaign_id, t.provider_id, t.user_id, t.gateway, t.channel, t.payment_method, t.paid_by, t.vat_rate,
        coalesce(t.captured_currency, t.currency), t.attempt)`,
