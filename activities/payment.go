@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -271,7 +272,7 @@ func recordAnswer(
 		MerchantReference: t.ID.String(),
 		Amount:            &c.Amount,
 		Currency:          strings.ToUpper(c.Currency), // as of a webhook
-		PaymentMethod:     t.PaymentMethod,
+		PaymentMethod:     cmp.Or(c.Method, t.PaymentMethod),
 		ResultCode:        c.ResultCode,
 		FailureReason:     c.FailureReason,
 		OccurredAt:        at,

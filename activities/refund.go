@@ -354,7 +354,7 @@ func (p *Payments) recordRefund(
 		MerchantReference: r.ID.String(),
 		Amount:            &sent.Amount,
 		Currency:          models.CurrencyCode(sent.Currency),
-		PaymentMethod:     t.PaymentMethod,
+		PaymentMethod:     t.Method(),
 		FailureReason:     sent.FailureReason,
 		GatewayRefundID:   sent.ID,
 		OccurredAt:        p.Now(),

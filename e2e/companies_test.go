@@ -47,6 +47,7 @@ func TestCompanies(t *testing.T) {
 				"a payment that is disputed":      disputedPayment,
 				"a refund in the dashboard":       refundedInDashboard,
 				"a checkout that is paid twice":   paidTwice,
+				"paid by another method":          paidOtherwise,
 			} {
 				t.Run(name, func(t *testing.T) { story(t, s.For(t), can) })
 			}

@@ -112,9 +112,10 @@ type Checkout struct {
 	Others []Debit
 	// OthersUnread: the company did not say whether there are Others.
 	OthersUnread  bool
-	PaidAt        *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
-	ResultCode    string     // the gateway's machine code, empty while open
-	FailureReason string     // the gateway's words, empty unless it failed
+	Method        models.PaymentMethod // that it was paid by; empty: not paid, or the company does not say it in terms of the service
+	PaidAt        *time.Time           // when the money was taken, as the gateway says it; nil: it does not say, or there is none
+	ResultCode    string               // the gateway's machine code, empty while open
+	FailureReason string               // the gateway's words, empty unless it failed
 }
 
 // Debit is a payment that took money for a checkout beside the one that the answer is about.

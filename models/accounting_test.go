@@ -17,6 +17,7 @@ type book struct {
 	records   []models.FinancialRecord
 	transfers []models.LedgerTransfer
 	sold      models.FinancialRecord // the line as it was written at payment time
+	documents []models.Money         // the VAT of each refund's transaction
 }
 
 func newBook(t *rapid.T) *book {
@@ -25,19 +26,20 @@ func newBook(t *rapid.T) *book {
 	tx := &models.PaymentTransaction{
 		ID: uuid.New(), ProviderID: uuid.New(), Gateway: models.GatewayA, Currency: models.Currency,
 		Status: models.TransactionPaid, CapturedAt: &paidAt,
+		VATRate: rateOf(rapid.OneOf(rapid.SampledFrom([]int64{0, 500, 1_500, 2_000, 10_000}), rapid.Int64Range(0, 10_000)).Draw(t, "VAT")),
 	}
 	b := &book{tx: tx}
 
 	if rapid.Bool().Draw(t, "campaign") {
 		id := uuid.New()
 		tx.AdCampaignID = &id
-		tx.Amount, tx.VATAmount = models.AddVAT(models.Halalas(amount), models.MustRate("0.20"))
+		tx.Amount, tx.VATAmount = models.AddVAT(models.Halalas(amount), tx.VATRate)
 		b.sold = models.Advertising(tx, "trip", "campaign")
 	} else {
 		id := uuid.New()
 		tx.BookingID = &id
 		tx.Amount = models.Halalas(amount)
-		tx.VATAmount = models.VATWithin(tx.Amount, models.MustRate("0.15"))
+		tx.VATAmount = models.VATWithin(tx.Amount, tx.VATRate)
 		tx.CommissionRate = rate
 		b.sold = models.Sale(tx, "trip")
 	}
@@ -75,7 +77,10 @@ func (b *book) refund(t *rapid.T) {
 		return
 	}
 
-	asked := models.Halalas(rapid.Int64Range(1, left.Halalas()).Draw(t, "refund"))
+	b.giveBack(t, models.Halalas(rapid.Int64Range(1, left.Halalas()).Draw(t, "refund")))
+}
+
+func (b *book) giveBack(t *rapid.T, asked models.Money) {
 	amount, err := models.RefundableAmount(b.tx, models.RefundPartial, &asked)
 	require.NoError(t, err)
 
@@ -103,8 +108,20 @@ func (b *book) refund(t *rapid.T) {
 		b.records = append(b.records, *s.Clawback)
 	}
 
+	b.document(t, amount)
 	b.transfers = append(b.transfers, s.Transfers...)
 	b.tx.RefundedAmount = b.tx.RefundedAmount.Add(amount)
+}
+
+// document checks a refund's own VAT, in integers: amount × r ÷ (10000 + r), half-up, whatever was refunded before.
+func (b *book) document(t *rapid.T, amount models.Money) {
+	got := models.RefundVAT(b.tx, amount)
+	r := b.tx.VATRate.Decimal().Shift(4).IntPart()
+	n, d := amount.Halalas()*r, 10_000+r
+
+	require.Equal(t, (2*n+d)/(2*d), got.Halalas(), "VAT of the document of %s at %s", amount, b.tx.VATRate)
+
+	b.documents = append(b.documents, got)
 }
 
 // requireSplit checks that both parts together are what there was before, and each near its fair share.
@@ -198,6 +215,17 @@ func (b *book) check(t *rapid.T) {
 
 	equal(b.sum(commission, live), b.balance(earned).Add(b.balance(models.AccountVAT)), "the platform's part")
 
+	// Each document and the sale's are rounded once, by half a halala at most.
+	if b.tx.Remaining().IsZero() {
+		var all models.Money
+		for _, m := range b.documents {
+			all = all.Add(m)
+		}
+
+		off := max(all.Sub(b.tx.VATAmount).Halalas(), b.tx.VATAmount.Sub(all).Halalas())
+		require.LessOrEqual(t, 2*off, int64(len(b.documents)+1), "the documents are off by %d halalas", off)
+	}
+
 	ids := map[uuid.UUID]bool{}
 	for _, tr := range b.transfers {
 		require.True(t, tr.Amount.IsPositive())
@@ -206,6 +234,32 @@ func (b *book) check(t *rapid.T) {
 
 		ids[tr.ID] = true
 	}
+}
+
+// In whatever parts a sale goes back, nothing of it is left in any account, each document is right by itself, and the lines have exactly the
+// VAT of the sale (rules: refunds.vat).
+func TestRefundsInAnyParts(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBook(t)
+
+		for range rapid.IntRange(0, 8).Draw(t, "parts") {
+			b.refund(t)
+		}
+
+		if left := b.tx.Remaining(); !left.IsZero() {
+			b.giveBack(t, left)
+		}
+
+		b.check(t)
+
+		for _, tr := range b.transfers {
+			for _, a := range []models.Account{tr.DebitAccount, tr.CreditAccount} {
+				require.Equal(t, "0.00", b.balance(a).String(), a)
+			}
+		}
+	})
 }
 
 // Whatever is refunded and paid out, in whatever order, records and transfers tell the same story

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,7 +28,8 @@ type PaymentTransaction struct {
 	VATRate              Rate              `bun:"vat_rate"`
 	VATAmount            Money             `bun:"vat_amount"`
 	CommissionRate       Rate              `bun:"commission_rate"` // the platform's share; 1 of advertising
-	PaymentMethod        PaymentMethod     `bun:"payment_method"`
+	PaymentMethod        PaymentMethod     `bun:"payment_method"`  // that the customer had chosen
+	PaidBy               *PaymentMethod    `bun:"paid_by"`         // that the money came by; nil: the same, or not known
 	Gateway              Gateway           `bun:"gateway"`
 	Channel              Channel           `bun:"channel"` // where the gateway reports it; tells the account
 	Status               TransactionStatus `bun:"status"`
@@ -123,6 +125,23 @@ func (t *PaymentTransaction) InSuspense() bool {
 	return t.SuspenseAt != nil && !t.WentBack()
 }
 
+// Method is what the money came by, as far as that is known, else what the customer has chosen: a company's own page offers all that it has
+// (rules: payments.paid-by). Whatever is decided about money that was taken goes by it.
+func (t *PaymentTransaction) Method() PaymentMethod {
+	if t.PaidBy != nil {
+		return *t.PaidBy
+	}
+
+	return t.PaymentMethod
+}
+
+// NotePaidBy notes what the gateway says the money came by, unless it does not say it, or it is what was chosen.
+func (t *PaymentTransaction) NotePaidBy(m PaymentMethod) {
+	if m != t.PaymentMethod && slices.Contains(PaymentMethods(), m) {
+		t.PaidBy = &m
+	}
+}
+
 // RefundChannel is how money of the attempt goes back: as its method does, but by hand in another currency than SAR, which no
 // gateway is asked for.
 func (t *PaymentTransaction) RefundChannel() RefundChannel {
@@ -130,7 +149,7 @@ func (t *PaymentTransaction) RefundChannel() RefundChannel {
 		return RefundByHand
 	}
 
-	return t.PaymentMethod.RefundChannel()
+	return t.Method().RefundChannel()
 }
 
 // CameTooLate reports an attempt whose money was taken after it had ended, or could buy nothing any more, and a second debit: it is owed
@@ -242,6 +261,7 @@ type Refund struct {
 	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
 	InsteadOf            *uuid.UUID    `bun:"instead_of"`             // the refund through the gateway that FAILED and that this pays out
 	AccountGoneAt        *time.Time    `bun:"account_gone_at"`        // since when no driver is configured for the payment's account
+	VATOfAmount          bool          `bun:"vat_of_amount"`          // its transaction's VAT is RefundVAT; false: its line's, as before
 	ReturnedAt           *time.Time    `bun:"returned_at"`            // when the gateway had the money again after it SUCCEEDED
 	ApprovalAbove        *Money        `bun:"approval_above"`         // the limit of ApprovalRules when it was ordered; nil: none
 	AloneAbove           *Money        `bun:"alone_above"`            // the limit of its requester's day then; nil: none, or it is not counted

@@ -10,6 +10,20 @@ func VATWithin(amount Money, rate Rate) Money {
 	return Money{d: amount.d.Mul(rate.d).DivRound(one.Add(rate.d), moneyScale)}
 }
 
+// RefundVAT is the VAT on the document of a refund of t, its transaction: what its own amount contains, by itself and whatever went back
+// before, since credit notes are validated one by one (rules: refunds.vat). The documents of several refunds may so differ from the sale's
+// by some halalas; the ledger's lines never do (SplitForRefund). Money in suspense has paid for nothing, so there is no VAT in it.
+func RefundVAT(t *PaymentTransaction, amount Money) Money {
+	switch {
+	case t.SuspenseAt != nil:
+		return Money{}
+	case amount.Equal(t.Amount):
+		return t.VATAmount
+	default:
+		return VATWithin(amount, t.VATRate)
+	}
+}
+
 // AddVAT is what a price without VAT costs with it, and the VAT in that (rules: prices.campaign).
 func AddVAT(price Money, rate Rate) (amount, vat Money) {
 	vat = price.AtRate(rate)

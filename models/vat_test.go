@@ -70,3 +70,28 @@ func TestVATWithinAgreesWithIntegers(t *testing.T) {
 		require.True(t, total.Sub(vat).Equal(models.Halalas(amount)))
 	})
 }
+
+func TestRefundVAT(t *testing.T) {
+	t.Parallel()
+
+	sale := models.PaymentTransaction{Amount: models.MustMoney("99.99"), VATRate: models.MustRate("0.15"), VATAmount: models.MustMoney("13.04")}
+	require.Equal(t, "4.35", models.RefundVAT(&sale, models.MustMoney("33.33")).String())
+	require.Equal(t, "13.04", models.RefundVAT(&sale, sale.Amount).String())
+
+	sale.SuspenseAt = &paidAt
+	require.Equal(t, "0.00", models.RefundVAT(&sale, models.MustMoney("33.33")).String(), "nothing was sold")
+}
+
+// A refund in one piece has the VAT of what it gives back, also of a campaign, to whose price VAT was added: the rule for parts has the same
+// result for the whole, so that no two refunds of one amount have different documents (rules: refunds.vat).
+func TestRefundVATOfTheWhole(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(t *rapid.T) {
+		price := models.Halalas(rapid.Int64Range(1, 10_000_000_000).Draw(t, "halalas"))
+		rate := rateOf(rapid.Int64Range(0, 10_000).Draw(t, "rate in 1/10000"))
+
+		amount, vat := models.AddVAT(price, rate)
+		require.Equal(t, vat.String(), models.VATWithin(amount, rate).String())
+	})
+}

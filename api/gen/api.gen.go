@@ -2136,7 +2136,8 @@ type PaymentStatusAnswer struct {
 	Data PaymentStatus `json:"data"`
 }
 
-// PaymentTransaction One payment attempt, or the transaction that a refund adds.
+// PaymentTransaction One payment attempt, or the transaction that a refund adds. `payment_method` is what the customer has chosen; `paid_by` is there where the gateway says that the money came by
+// another method. Refunds go by what was paid.
 //
 // Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 type PaymentTransaction struct {
@@ -2196,6 +2197,15 @@ type PaymentTransaction struct {
 	// any more, and an incident OUTSIDE_REFUND names it.
 	OutsideRefundedAmount OutsideRefundedMoney `json:"outside_refunded_amount"`
 
+	// PaidBy How the customer pays.
+	PaidBy *PaymentMethod `json:"paid_by,omitempty"`
+
+	// PaidByLabelAr Absent where there is none.
+	PaidByLabelAr *string `json:"paid_by_label_ar,omitempty"`
+
+	// PaidByLabelEn Absent where there is none.
+	PaidByLabelEn *string `json:"paid_by_label_en,omitempty"`
+
 	// PaymentMethod How the customer pays.
 	PaymentMethod        PaymentMethod `json:"payment_method"`
 	PaymentMethodLabelAr *string       `json:"payment_method_label_ar,omitempty"`
@@ -2239,7 +2249,9 @@ type PaymentTransaction struct {
 
 // PaymentTransactionAnswer defines model for PaymentTransactionAnswer.
 type PaymentTransactionAnswer struct {
-	// Data One payment attempt, or the transaction that a refund adds.
+	// Data One payment attempt, or the transaction that a refund adds. `payment_method` is what the customer has chosen; `paid_by` is there where the gateway says that the money came by
+	// another method. Refunds go by what was paid.
+	//
 	//
 	// Example: {"ad_campaign_id":null,"amount":1150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","captured_amount":null,"captured_at":null,"captured_currency":null,"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","commission_rate":null,"created_at":"2026-11-21T09:30:00Z","currency":"SAR","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"failure_reason":null,"id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","kind":"PAYMENT","outside_refunded_amount":0,"payment_method":"credit_card","provider":"gateway_a","reference":"chk_8f2a10","status":"PENDING","status_label_ar":"قيد التنفيذ","status_label_en":"In progress","updated_at":"2026-11-21T09:30:00Z","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
 	Data PaymentTransaction `json:"data"`
@@ -2302,6 +2314,15 @@ type PaymentTransactionDetail struct {
 	// OutsideRefundedAmount What the gateway has given back of the payment without an order of this service, in its own dashboard for instance; 0.00 when it has not. It is not left to refund
 	// any more, and an incident OUTSIDE_REFUND names it.
 	OutsideRefundedAmount OutsideRefundedMoney `json:"outside_refunded_amount"`
+
+	// PaidBy How the customer pays.
+	PaidBy *PaymentMethod `json:"paid_by,omitempty"`
+
+	// PaidByLabelAr Absent where there is none.
+	PaidByLabelAr *string `json:"paid_by_label_ar,omitempty"`
+
+	// PaidByLabelEn Absent where there is none.
+	PaidByLabelEn *string `json:"paid_by_label_en,omitempty"`
 
 	// PaymentMethod How the customer pays.
 	PaymentMethod        PaymentMethod `json:"payment_method"`
@@ -3375,6 +3396,15 @@ type TimelineFacts struct {
 
 	// Outcome What became of the gateway's message; left out while it is not processed.
 	Outcome *string `json:"outcome,omitempty"`
+
+	// PaidBy How the customer pays.
+	PaidBy *PaymentMethod `json:"paid_by,omitempty"`
+
+	// PaidByLabelAr Absent where there is none.
+	PaidByLabelAr *string `json:"paid_by_label_ar,omitempty"`
+
+	// PaidByLabelEn Absent where there is none.
+	PaidByLabelEn *string `json:"paid_by_label_en,omitempty"`
 
 	// Reason Why a message waits or was given up: RECIPIENT_LIMIT, COUNTRY_NOT_SERVED, REPLACED or DELIVERY_FAILED. Of a dispute the bank's reason.
 	Reason *string `json:"reason,omitempty"`

@@ -302,7 +302,7 @@ func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 		ID: t.ID, Kind: t.Kind, Reference: t.Reference, UserID: t.UserID, BookingID: t.BookingID,
 		BookingNumber: optional(t.BookingNumber), AdCampaignID: t.AdCampaignID,
 		Amount: t.Amount, Currency: t.Currency, VatRate: t.VATRate, VatAmount: t.VATAmount,
-		PaymentMethod: t.PaymentMethod, Provider: t.Gateway,
+		PaymentMethod: t.PaymentMethod, PaidBy: t.PaidBy, Provider: t.Gateway,
 		Status: t.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
 		CheckoutURL: openCheckout(t), ExpiresAt: utcOrNil(&t.ExpiresAt),
 		FailureCode: t.FailureCode, FailureReason: optional(t.FailureReason),

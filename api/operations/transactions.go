@@ -61,11 +61,11 @@ func adminTransactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 func (o *Operations) detailOf(t *models.PaymentTransaction, timeline []payments.TimelineEntry) gen.PaymentTransactionDetail {
 	d := adminTransactionOf(t)
 
-	return gen.PaymentTransactionDetail{
+	return labelled(gen.PaymentTransactionDetail{
 		ID: d.ID, Kind: d.Kind, Reference: d.Reference, UserID: d.UserID, BookingID: d.BookingID,
 		BookingNumber: d.BookingNumber, AdCampaignID: d.AdCampaignID,
 		Amount: d.Amount, Currency: d.Currency, VatRate: d.VatRate, VatAmount: d.VatAmount,
-		PaymentMethod: d.PaymentMethod, Provider: d.Provider,
+		PaymentMethod: d.PaymentMethod, PaidBy: d.PaidBy, Provider: d.Provider,
 		Status: d.Status, StatusLabelAr: d.StatusLabelAr, StatusLabelEn: d.StatusLabelEn,
 		CheckoutURL: d.CheckoutURL, ExpiresAt: d.ExpiresAt, FailureCode: d.FailureCode, FailureReason: d.FailureReason,
 		CapturedAt: d.CapturedAt, CapturedAmount: d.CapturedAmount, CapturedCurrency: d.CapturedCurrency,
@@ -74,7 +74,7 @@ func (o *Operations) detailOf(t *models.PaymentTransaction, timeline []payments.
 		CommissionRate:        d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
 		WorkflowID: workflowOf(t), WorkflowURL: o.workflowURL(workflowOf(t)),
 		Timeline: mapEach(timeline, timelineEntryOf),
-	}
+	})
 }
 
 func timelineEntryOf(e *payments.TimelineEntry) gen.TimelineEntry {
@@ -82,7 +82,8 @@ func timelineEntryOf(e *payments.TimelineEntry) gen.TimelineEntry {
 
 	facts := gen.TimelineFacts{
 		TransactionID: f.TransactionID, Amount: f.Amount, Currency: optional(f.Currency), FromStatus: optional(f.FromStatus),
-		ToStatus: optional(f.ToStatus), FailureCode: optional(f.FailureCode), EventType: optional(f.EventType), Outcome: optional(f.Outcome),
+		ToStatus: optional(f.ToStatus), FailureCode: optional(f.FailureCode), PaidBy: optional(models.PaymentMethod(f.PaidBy)),
+		EventType: optional(f.EventType), Outcome: optional(f.Outcome),
 		RecordID: f.RecordID, TransactionNumber: optional(f.TransactionNumber), RecordKind: optional(f.RecordKind), SplitFrom: f.SplitFrom,
 		DebitAccount: optional(f.DebitAccount), CreditAccount: optional(f.CreditAccount), RefundID: f.RefundID,
 		GatewayRefundID: optional(f.GatewayRefundID), RefundType: optional(f.RefundType), Decision: optional(f.Decision), DecidedBy: f.DecidedBy,
@@ -95,7 +96,8 @@ func timelineEntryOf(e *payments.TimelineEntry) gen.TimelineEntry {
 	}
 
 	return labelled(gen.TimelineEntry{
-		At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Event: gen.TimelineEvent(e.Event), Facts: facts, Message: e.Summary, Details: e.Details,
+		At: utc(e.At), Kind: gen.TimelineKind(e.Kind), Event: gen.TimelineEvent(e.Event), Facts: labelled(facts), Message: e.Summary,
+		Details: e.Details,
 	})
 }
 

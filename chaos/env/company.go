@@ -227,7 +227,7 @@ func (c Claim) event(at *Company) double.Event {
 		ID: cmp.Or(c.Checkout, at.newCheckout()), Merchant: rig.MerchantName, MerchantReference: c.Transaction.String(),
 		Status: double.StatusPaid, Amount: c.Amount, Currency: models.Currency, PaymentMethod: models.MethodCreditCard,
 		CreatedAt: now, ExpiresAt: now.Add(time.Hour), PaidAt: &now,
-		ResultCode: "APPROVED", Data: map[string]string{"brand": "VISA"},
+		ResultCode: "APPROVED", Data: map[string]string{},
 	}
 
 	if at.double.Entities != nil {

@@ -150,6 +150,15 @@ func (c *Caller) book(body map[string]any) Booking {
 
 // Pay does what the customer does on the gateway's page: outcome is succeed, decline or cancel.
 func (s *Stack) Pay(checkoutURL, outcome string) error {
+	return s.press(checkoutURL, url.Values{"outcome": {outcome}})
+}
+
+// PayBy pays a checkout by another method than was asked for.
+func (s *Stack) PayBy(checkoutURL string, method models.PaymentMethod) error {
+	return s.press(checkoutURL, url.Values{"outcome": {"succeed"}, "payment_method": {string(method)}})
+}
+
+func (s *Stack) press(checkoutURL string, choice url.Values) error {
 	button := checkoutURL
 
 	if strings.HasPrefix(checkoutURL, s.URL) { // a page of ours, with the company's form in it
@@ -159,7 +168,7 @@ func (s *Stack) Pay(checkoutURL, outcome string) error {
 		}
 	}
 
-	form := strings.NewReader(url.Values{"outcome": {outcome}}.Encode())
+	form := strings.NewReader(choice.Encode())
 
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, button, form)
 	if err != nil {

@@ -7,23 +7,24 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"rihla/models"
 )
 
-// pay is what the page's buttons do, and the same without a browser: outcome=succeed|decline|cancel as a form
-// or as JSON. The effect is had once; afterwards a browser goes to the return_url, or sees the result when there
-// is none, and a client that accepts JSON gets the checkout.
+// pay is what the page's buttons do, and the same without a browser: outcome=succeed|decline|cancel as a form or as JSON, with
+// payment_method where the customer pays by another method than was asked for. The effect is had once; afterwards a browser goes to the
+// return_url, or sees the result when there is none, and a client that accepts JSON gets the checkout.
 func (s *Server) pay(w http.ResponseWriter, r *http.Request) {
-	outcome, refusal, ok := s.readOutcome(w, r)
+	chosen, refusal, ok := s.readChoice(w, r)
 	if !ok {
 		refusal.Write(w)
 
 		return
 	}
 
-	row, applied, err := s.settle(r.PathValue("id"), outcome)
+	row, applied, err := s.settle(r.PathValue("id"), chosen)
 
 	switch {
 	case err != nil:
@@ -36,7 +37,7 @@ func (s *Server) pay(w http.ResponseWriter, r *http.Request) {
 		leverFailure(http.StatusConflict, "checkout_not_open", "The checkout is "+row.Status+".").Write(w)
 	case wantsJSON(r):
 		Success(http.StatusOK, row).Write(w)
-	case row.Status == StatusOpen && outcome == outcomeDecline: // another card may do
+	case row.Status == StatusOpen && chosen.Outcome == outcomeDecline: // another card may do
 		s.render(w, r, http.StatusOK, row)
 	case s.protocol.ReturnURL(row) != "":
 		w.Header().Set("Location", s.protocol.ReturnURL(row))
@@ -47,40 +48,42 @@ func (s *Server) pay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) readOutcome(w http.ResponseWriter, r *http.Request) (string, Answer, bool) {
+// choice is what the customer does on the page.
+type choice struct {
+	Outcome string               `json:"outcome"`
+	Method  models.PaymentMethod `json:"payment_method"` // empty: the one that was asked for
+}
+
+func (s *Server) readChoice(w http.ResponseWriter, r *http.Request) (choice, Answer, bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return "", leverFailure(http.StatusRequestEntityTooLarge, CodeTooLarge, "The body is too large."), false
+		return choice{}, leverFailure(http.StatusRequestEntityTooLarge, CodeTooLarge, "The body is too large."), false
 	} else if err != nil {
-		return "", leverFailure(http.StatusBadRequest, CodeMalformed, "The body could not be read."), false
+		return choice{}, leverFailure(http.StatusBadRequest, CodeMalformed, "The body could not be read."), false
 	}
 
-	var outcome string
+	var in choice
 
 	if contentType(r) == "application/json" {
-		var in struct {
-			Outcome string `json:"outcome"`
-		}
-
 		if json.Unmarshal(body, &in) != nil {
-			return "", leverFailure(http.StatusBadRequest, CodeMalformed, "The body is not the JSON that is expected."), false
+			return choice{}, leverFailure(http.StatusBadRequest, CodeMalformed, "The body is not the JSON that is expected."), false
 		}
-
-		outcome = in.Outcome
 	} else {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return "", leverFailure(http.StatusBadRequest, CodeMalformed, "The body is not a form."), false
+			return choice{}, leverFailure(http.StatusBadRequest, CodeMalformed, "The body is not a form."), false
 		}
 
-		outcome = form.Get("outcome")
+		in = choice{Outcome: form.Get("outcome"), Method: models.PaymentMethod(form.Get("payment_method"))}
 	}
 
-	switch outcome {
-	case outcomeSucceed, outcomeDecline, outcomeCancel:
-		return outcome, Answer{}, true
+	switch {
+	case in.Outcome != outcomeSucceed && in.Outcome != outcomeDecline && in.Outcome != outcomeCancel:
+		return choice{}, leverInvalid("outcome must be succeed, decline or cancel."), false
+	case in.Method != "" && !slices.Contains(models.PaymentMethods(), in.Method):
+		return choice{}, leverInvalid("payment_method must be one of the service's."), false
 	default:
-		return "", leverInvalid("outcome must be succeed, decline or cancel."), false
+		return in, Answer{}, true
 	}
 }
 
@@ -99,7 +102,7 @@ func wantsJSON(r *http.Request) bool {
 
 // settle does what the customer chose, if the checkout is open. applied tells whether the checkout is now what
 // the choice makes of it, be it by this call or by one before.
-func (s *Server) settle(id, outcome string) (row *Checkout, applied bool, err error) {
+func (s *Server) settle(id string, chosen choice) (row *Checkout, applied bool, err error) {
 	var wasOpen bool
 
 	err = s.Commit(func(t *Tx) (err error) {
@@ -112,26 +115,30 @@ func (s *Server) settle(id, outcome string) (row *Checkout, applied bool, err er
 			return nil
 		}
 
-		return s.choose(t, row, outcome)
+		return s.choose(t, row, chosen)
 	})
 	if err != nil || row == nil {
 		return nil, false, err
 	}
 
-	if s.traits.Retryable && outcome != outcomeSucceed {
+	if s.traits.Retryable && chosen.Outcome != outcomeSucceed {
 		return row, wasOpen, nil
 	}
 
 	becomes := map[string]string{outcomeSucceed: StatusPaid, outcomeDecline: StatusFailed, outcomeCancel: StatusCanceled}
 
-	return row, row.Status == becomes[outcome], nil
+	return row, row.Status == becomes[chosen.Outcome], nil
 }
 
-func (s *Server) choose(t *Tx, row *Checkout, outcome string) error {
+func (s *Server) choose(t *Tx, row *Checkout, chosen choice) error {
 	const declined = "The payment was declined."
 
-	switch {
+	switch outcome := chosen.Outcome; {
 	case outcome == outcomeSucceed:
+		if chosen.Method != row.PaymentMethod {
+			row.PaidBy = chosen.Method
+		}
+
 		return s.Take(t, row)
 	case outcome == outcomeCancel && s.traits.Retryable:
 		return nil

@@ -2,6 +2,7 @@ package double
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -134,18 +135,23 @@ type Checkout struct {
 	ClaimedAmount  *models.Money        `json:"claimed_amount,omitempty"`
 	RefundedAmount models.Money         `json:"refunded_amount"` // succeeded and pending refunds
 	PaymentMethod  models.PaymentMethod `json:"payment_method"`
-	Description    string               `json:"description"`
-	ReturnURL      string               `json:"return_url"`
-	ExpiresAt      time.Time            `json:"expires_at"`
-	CreatedAt      time.Time            `json:"created_at"`
-	PaidAt         *time.Time           `json:"paid_at"`
-	ResultCode     string               `json:"result_code"`
-	FailureReason  string               `json:"failure_reason"`
-	Attempts       []Attempt            `json:"attempts,omitempty"`   // that were declined, where the checkout stays open
-	RefundIDs      []string             `json:"refund_ids,omitempty"` // the oldest first
-	SecondDebits   []SecondDebit        `json:"second_debits,omitempty"`
-	Data           map[string]string    `json:"data,omitempty"` // what the company keeps besides
+	// PaidBy is what the customer has paid with instead, where that is another method than was asked for.
+	PaidBy        models.PaymentMethod `json:"paid_by,omitempty"`
+	Description   string               `json:"description"`
+	ReturnURL     string               `json:"return_url"`
+	ExpiresAt     time.Time            `json:"expires_at"`
+	CreatedAt     time.Time            `json:"created_at"`
+	PaidAt        *time.Time           `json:"paid_at"`
+	ResultCode    string               `json:"result_code"`
+	FailureReason string               `json:"failure_reason"`
+	Attempts      []Attempt            `json:"attempts,omitempty"`   // that were declined, where the checkout stays open
+	RefundIDs     []string             `json:"refund_ids,omitempty"` // the oldest first
+	SecondDebits  []SecondDebit        `json:"second_debits,omitempty"`
+	Data          map[string]string    `json:"data,omitempty"` // what the company keeps besides
 }
+
+// Method is what the checkout was paid with, or is to be.
+func (c *Checkout) Method() models.PaymentMethod { return cmp.Or(c.PaidBy, c.PaymentMethod) }
 
 // Refund is a refund as stored and as the ledger shows it.
 type Refund struct {

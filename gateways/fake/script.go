@@ -119,6 +119,15 @@ func (g *Gateway) PayOther(reference uuid.UUID, amount models.Money, currency st
 	})
 }
 
+// PayBy is the customer paying by another method than was asked for.
+func (g *Gateway) PayBy(reference uuid.UUID, method models.PaymentMethod) error {
+	if err := g.Pay(reference); err != nil {
+		return err
+	}
+
+	return g.change(reference, func(c *gateways.Checkout) { c.Method = method })
+}
+
 // Decline is the bank refusing.
 func (g *Gateway) Decline(reference uuid.UUID) error {
 	return g.change(reference, func(c *gateways.Checkout) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/gateways"
+	"rihla/models"
 )
 
 // Company is the double of a company at an address, as tests speak to it past the driver.
@@ -58,6 +59,35 @@ func (c *Company) Press(t *testing.T, checkout, outcome string) {
 	status, answer := c.Do(t, http.MethodPost, "/pay/"+checkout, url.Values{"outcome": {outcome}}.Encode(),
 		"Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json")
 	require.Equal(t, http.StatusOK, status, answer)
+}
+
+// PayBy pays a checkout by another method than was asked for.
+func (c *Company) PayBy(t *testing.T, checkout string, method models.PaymentMethod) {
+	t.Helper()
+
+	status, answer := c.Do(t, http.MethodPost, "/pay/"+checkout, `{"outcome":"succeed","payment_method":"`+string(method)+`"}`,
+		"Content-Type", "application/json")
+	require.Equal(t, http.StatusOK, status, answer)
+}
+
+// RequirePaidBy opens a checkout for each of the methods, pays it by that, and holds the driver to what it was paid by.
+func (c *Company) RequirePaidBy(t *testing.T, said map[models.PaymentMethod]models.PaymentMethod) {
+	t.Helper()
+
+	for method, want := range said {
+		checkout, ref := c.Opened(t)
+
+		open, err := c.Gateway.ReadCheckout(t.Context(), ref)
+		require.NoError(t, err)
+		require.Empty(t, open.Method, "it is not paid")
+
+		c.PayBy(t, checkout.ID, method)
+
+		paid, err := c.Gateway.ReadCheckout(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, gateways.CheckoutPaid, paid.Status)
+		require.Equal(t, want, paid.Method, "paid by %s", method)
+	}
 }
 
 // Pay pays a checkout.

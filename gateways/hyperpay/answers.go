@@ -47,6 +47,7 @@ func (a *createdAnswer) result() result { return a.Result }
 // entry is a transaction: the answer to a status call and to a refund, an item of a report, and the payload of a message.
 type entry struct {
 	ID           string `json:"id"`
+	Brand        string `json:"paymentBrand"`
 	PaymentType  string `json:"paymentType"` // DB: a payment, RF: a refund, RV: a reversal, CB: a chargeback
 	Amount       string `json:"amount"`      // absent when it was declined
 	Currency     string `json:"currency"`

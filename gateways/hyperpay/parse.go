@@ -95,7 +95,7 @@ func payment(event gateways.Event, payload json.RawMessage, live bool) (gateways
 	}
 
 	event.ID = eventID(e.ID, e.Result.Code)
-	event.ResultCode, event.CheckoutID = e.Result.Code, e.checkoutID()
+	event.ResultCode, event.CheckoutID, event.Method = e.Result.Code, e.checkoutID(), e.paidBy()
 
 	if at, ok := e.at(); ok {
 		event.Timestamp = at

@@ -262,7 +262,7 @@ func (d *Driver) paid(ctx context.Context, entity string, r gateways.CheckoutRef
 	}
 
 	c := d.closed(r, gateways.CheckoutPaid, e)
-	c.Amount, c.Currency, c.FailureReason = amount, currency, ""
+	c.Amount, c.Currency, c.FailureReason, c.Method = amount, currency, "", e.paidBy()
 	c.PaymentID = storable(e.ID) // a chargeback names it, and perhaps nothing else
 	c.RefundedAmount, c.RefundsUnread = d.refunded(ctx, entity, e.ID)
 

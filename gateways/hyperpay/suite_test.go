@@ -55,3 +55,13 @@ func TestDriverOverABrokenWire(t *testing.T) {
 		}
 	})
 }
+
+// The brand says by what card a payment was made. A wallet's brand may be of either wallet, and is left out.
+func TestPaidByAnotherMethod(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, hyperpaydouble.Settings{}, "")
+	b.RequirePaidBy(t, map[models.PaymentMethod]models.PaymentMethod{
+		models.MethodCreditCard: models.MethodCreditCard, models.MethodDebitNetwork: models.MethodDebitNetwork, models.MethodWalletA: "",
+	})
+}

@@ -186,6 +186,8 @@ func (r *reading) settle() {
 
 	r.Status, r.Amount, r.Currency, r.RefundedAmount = gateways.CheckoutPaid, first.amount, first.Currency, first.refunded
 	r.PaymentID, r.PaidAt, r.Others = first.ID, first.at(), nil
+	r.Method = methodOf(first.Source.Type, first.Source.Company)
+
 	// A refund changes the status and not this: the same payment has the same code for good.
 	r.ResultCode = "paid" + first.Source.code()
 

@@ -135,3 +135,22 @@ func TestWebhooks(t *testing.T) {
 		},
 	})
 }
+
+// The invoice's page offers all that the account has, so that a payment says what it was made by, and only a card takes money back.
+func TestPaidByAnotherMethod(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, moyasardouble.Settings{})
+	b.RequirePaidBy(t, map[models.PaymentMethod]models.PaymentMethod{
+		models.MethodCreditCard: models.MethodCreditCard, models.MethodDebitNetwork: models.MethodDebitNetwork,
+		models.MethodWalletA: models.MethodWalletA, models.MethodBillPayment: models.MethodBillPayment,
+	})
+
+	checkout, ref := b.Opened(t)
+	b.PayBy(t, checkout.ID, models.MethodBillPayment)
+
+	_, err := b.driver.CreateRefund(t.Context(), gateways.RefundRequest{
+		Checkout: ref, MerchantReference: uuid.New(), Amount: checkout.Amount, Currency: checkout.Currency, Reason: "test",
+	})
+	requireKind(t, gateways.KindRejected, err)
+}

@@ -56,6 +56,7 @@ type checkoutAnswer struct {
 	PaidAt            *time.Time              `json:"paid_at"`
 	ResultCode        *string                 `json:"result_code"`
 	FailureReason     *string                 `json:"failure_reason"`
+	PaymentMethod     models.PaymentMethod    `json:"payment_method"`
 	Payments          []paymentAnswer         `json:"payments"` // all that took money, where there are several
 }
 
@@ -96,8 +97,14 @@ func (a checkoutAnswer) checkout() (gateways.Checkout, error) {
 		return gateways.Checkout{}, httpcall.BadAnswer("the checkout is incomplete or has an unknown status")
 	}
 
+	method := a.PaymentMethod
+	if a.Status != gateways.CheckoutPaid {
+		method = "" // it is what was asked for
+	}
+
 	return gateways.Checkout{
-		ID: a.ID, MerchantReference: a.MerchantReference, Status: a.Status, Amount: *a.Amount, Currency: a.Currency,
+		Method: method,
+		ID:     a.ID, MerchantReference: a.MerchantReference, Status: a.Status, Amount: *a.Amount, Currency: a.Currency,
 		RefundedAmount: a.RefundedAmount, URL: a.CheckoutURL, ExpiresAt: a.ExpiresAt, PaidAt: a.PaidAt,
 		ResultCode: orEmpty(a.ResultCode), FailureReason: orEmpty(a.FailureReason),
 	}, nil

@@ -234,8 +234,28 @@ func withCharge(c gateways.Checkout, pi *sdk.PaymentIntent) (gateways.Checkout, 
 	at := time.Unix(charge.Created, 0).UTC()
 	c.PaidAt, c.RefundedAmount = &at, models.Halalas(charge.AmountRefunded)
 	c.Amount, c.Currency = fromMinor(charge.AmountCaptured, string(charge.Currency))
+	c.Method = methodOf(charge.PaymentMethodDetails)
 
 	return c, nil
+}
+
+// methodOf is what a charge was paid by (docs.stripe.com/api/charges/object); empty where the answer does not say it in terms of the
+// service. Messages do not say it at all.
+func methodOf(d *sdk.ChargePaymentMethodDetails) models.PaymentMethod {
+	switch {
+	case d == nil || d.Type != sdk.ChargePaymentMethodDetailsTypeCard || d.Card == nil:
+		return ""
+	case d.Card.Wallet != nil && wallets[d.Card.Wallet.Type]:
+		return models.MethodWalletA
+	default:
+		return models.MethodCreditCard
+	}
+}
+
+// wallets are those of a telephone; others are a way to fill in a card's number.
+var wallets = map[sdk.PaymentMethodCardWalletType]bool{
+	sdk.PaymentMethodCardWalletTypeApplePay: true, sdk.PaymentMethodCardWalletTypeGooglePay: true,
+	sdk.PaymentMethodCardWalletTypeSamsungPay: true,
 }
 
 func notFound() *gateways.Error {

@@ -16,6 +16,7 @@ import (
 	"rihla/gateways/gatewaytest"
 	"rihla/gateways/stripe"
 	stripedouble "rihla/gateways/stripe/double"
+	"rihla/models"
 )
 
 func TestDriver(t *testing.T) {
@@ -124,5 +125,15 @@ func TestWebhooks(t *testing.T) {
 		Proof:  []string{stripe.HeaderSignature},
 		Signed: true,
 		Ages:   true,
+	})
+}
+
+// A charge says whether its card was in a wallet.
+func TestPaidByAnotherMethod(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, time.Now)
+	b.RequirePaidBy(t, map[models.PaymentMethod]models.PaymentMethod{
+		models.MethodCreditCard: models.MethodCreditCard, models.MethodWalletA: models.MethodWalletA,
 	})
 }

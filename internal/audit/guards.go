@@ -164,7 +164,8 @@ func bookGuards() []guard {
 // refundGuards hold refunds to their way.
 func refundGuards() []guard {
 	return []guard{
-		{"0055", "", "guard_refund_channel", "f37c2adbb01118ca3d7cab8a4400725c"},
+		{"0055", "", "guard_refund_channel", "f37c2adbb01118ca3d7cab8a4400725c"}, // of before guard_refund_way; no trigger runs it
+		{"0049", "", "guard_refund_way", "7090f4c71b894d0ce7cda8d3bdeb0310"},
 		{"0018", "", "refuse_suspense_change", "ec45af29dbd80aa9ab62f72d0b71c7c7"},
 		{
 			"0018", "payment_transactions", "transactions_suspense_kept", "BEFORE UPDATE OF captured_amount, captured_currency, suspense_at " +
@@ -172,10 +173,16 @@ func refundGuards() []guard {
 				"NEW.captured_amount OR OLD.captured_currency IS DISTINCT FROM NEW.captured_currency OR OLD.suspense_at IS DISTINCT FROM " +
 				"NEW.suspense_at)) EXECUTE FUNCTION refuse_suspense_change()",
 		},
-		{"0010", "refunds", "refunds_made", "BEFORE INSERT ON refunds FOR EACH ROW EXECUTE FUNCTION guard_refund_channel()"},
+		{"0049", "refunds", "refunds_made", "BEFORE INSERT ON refunds FOR EACH ROW EXECUTE FUNCTION guard_refund_way()"},
 		{
-			"0010", "refunds", "refunds_moved", "BEFORE UPDATE OF status, channel ON refunds FOR EACH ROW " +
-				"EXECUTE FUNCTION guard_refund_channel()",
+			"0049", "refunds", "refunds_moved", "BEFORE UPDATE OF status, channel ON refunds FOR EACH ROW " +
+				"EXECUTE FUNCTION guard_refund_way()",
+		},
+		{"0049", "", "refuse_paid_by_change", "b90d38da93d744b01c2aeea5c9dfa4da"},
+		{
+			"0049", "payment_transactions", "transactions_paid_by_kept", "BEFORE UPDATE OF paid_by ON payment_transactions FOR EACH ROW " +
+				"WHEN (OLD.paid_by IS DISTINCT FROM NEW.paid_by AND (OLD.captured_at IS NOT NULL OR OLD.suspense_at IS NOT NULL)) " +
+				"EXECUTE FUNCTION refuse_paid_by_change()",
 		},
 		{"0025", "", "set_transaction_channel", "12acf1a698c683456d1ac7699e2095c1"},
 		{

@@ -33,6 +33,9 @@ func guardTamperings() []guardTampering {
 		{"triggers", "bookings_digest_kept", "missing", "DROP TRIGGER bookings_digest_kept ON bookings"},
 		{"triggers", "transactions_rate_kept", "missing", "DROP TRIGGER transactions_rate_kept ON payment_transactions"},
 		{"triggers", "transactions_vat_rate_kept", "missing", "DROP TRIGGER transactions_vat_rate_kept ON payment_transactions"},
+		{"triggers", "transactions_paid_by_kept", "missing", "DROP TRIGGER transactions_paid_by_kept ON payment_transactions"},
+		{"triggers", "guard_refund_way", "does something else", `CREATE OR REPLACE FUNCTION guard_refund_way() RETURNS trigger
+			LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$`},
 		{"triggers", "bookings_vat_rate_kept", "switched off", "ALTER TABLE bookings DISABLE TRIGGER bookings_vat_rate_kept"},
 		{"triggers", "silence", "rewrites what is done to audit_log", "CREATE RULE silence AS ON INSERT TO audit_log DO INSTEAD NOTHING"},
 		{"triggers", "transactions_moved", "switched off", "ALTER TABLE payment_transactions DISABLE TRIGGER transactions_moved"},

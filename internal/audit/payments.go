@@ -2,7 +2,9 @@ package audit
 
 // paymentChecks hold the state of each payment against what the gateway said (rules: payments.states, settling.compare).
 func paymentChecks() []check {
-	return []check{transactionAmount(), paymentProof(), paymentMoment(), eventOutcome(), eventBody(), stateLog(), secondDebits()}
+	return []check{
+		transactionAmount(), paymentProof(), paymentMoment(), paymentMethod(), eventOutcome(), eventBody(), stateLog(), secondDebits(),
+	}
 }
 
 // transactionAmount uses whole halalas and ten-thousandths, so that the only rounding is the one by integer division.
@@ -44,6 +46,21 @@ WHERE (t.captured_at IS NOT NULL) <> (p.id IS NOT NULL)
    OR (t.captured_at IS NOT NULL AND t.status NOT IN ('PAID', 'FAILED'))
    OR p.n > 1 OR p.amount IS DISTINCT FROM CASE WHEN p.id IS NOT NULL THEN t.amount END OR upper(p.currency) <> t.currency
    OR p.reference <> CASE t.kind WHEN 'SECOND_DEBIT' THEN t.parent_id ELSE t.id END::text OR p.checkout <> t.reference`,
+	}
+}
+
+// paymentMethod: what was settled before the migration 0049, and by workers of before, need not have it.
+func paymentMethod() check {
+	return check{
+		needs: paidBy,
+		rules: []Rule{{"payment-method", "A payment is noted as paid by another method than was chosen only where the gateway's success says " +
+			"that method."}},
+		sql: `
+SELECT 'payment-method', 'payment', t.id, format('chosen %s, paid by %s, which no success of the gateway says', t.payment_method, t.paid_by)
+FROM payment_transactions AS t
+WHERE t.kind = 'PAYMENT' AND t.paid_by IS NOT NULL
+  AND NOT EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.type = 'payment.succeeded'
+                  AND e.outcome IN ('APPLIED', 'INCIDENT') AND e.payment_method = t.paid_by)`,
 	}
 }
 

@@ -5,6 +5,7 @@ const (
 	returned     = "refunds.returned_at"
 	payoutsTable = "refund_payouts"
 	movesTable   = "trip_moves"
+	paidBy       = "payment_transactions.paid_by"
 )
 
 // refundPolicy recomputes the amount from what is kept with the refund, and from what the audit log says had gone back and
@@ -85,10 +86,10 @@ WHERE m.departure_from <> b.booked_departure_at`,
 // refundWays: a day is far longer than a decision takes to be applied.
 func refundWays() check {
 	return check{
-		needs: "refunds.instead_of",
+		needs: paidBy,
 		rules: []Rule{
-			{"refund-channel", "A refund by hand is of a bill, of money in another currency, or of the amount of a refund through the gateway " +
-				"that FAILED; no gateway knows it and the platform's bank pays it; any other is paid by its gateway."},
+			{"refund-channel", "A refund by hand is of money that was paid as a bill, of money in another currency, or of the amount of a refund " +
+				"through the gateway that FAILED; no gateway knows it and the platform's bank pays it; any other is paid by its gateway."},
 			{"refund-payout", "A refund by hand SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
 				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the " +
 				"audit log has the same decision of the same person."},
@@ -99,14 +100,15 @@ WITH paid AS (
            bool_or(credit_account NOT LIKE 'platform:bank%') AS by_gateway
     FROM ledger_transfers WHERE kind = 'REFUND_PAID' GROUP BY refund_id)
 SELECT 'refund-channel', 'refund', f.id,
-       format('%s of a payment by %s, known as %s; paid by hand: %s, by the gateway: %s', f.channel, t.payment_method,
+       format('%s of a payment by %s, known as %s; paid by hand: %s, by the gateway: %s', f.channel,
+              coalesce(t.paid_by, t.payment_method),
               coalesce(f.gateway_refund_id, 'nothing'), coalesce(p.by_hand, false), coalesce(p.by_gateway, false))
 FROM refunds AS f
 JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
 LEFT JOIN paid AS p ON p.id = f.id
 WHERE CASE f.channel
       WHEN 'MANUAL' THEN CASE WHEN f.instead_of IS NULL
-              THEN t.payment_method <> 'bill_payment' AND coalesce(t.captured_currency, 'SAR') = 'SAR'
+              THEN coalesce(t.paid_by, t.payment_method) <> 'bill_payment' AND coalesce(t.captured_currency, 'SAR') = 'SAR'
               ELSE NOT EXISTS (SELECT FROM refunds AS o WHERE o.id = f.instead_of AND o.status = 'FAILED' AND o.channel = 'GATEWAY'
                   AND (o.payment_transaction_id, o.amount, o.currency) = (f.payment_transaction_id, f.amount, f.currency)) END
           OR f.gateway_refund_id IS NOT NULL OR coalesce(p.by_gateway, false)

@@ -25,15 +25,18 @@ WHERE t.refunded_amount + t.refund_reserved_amount + t.outside_refunded_amount
 	}
 }
 
-// refundEffects: money that came too late was never sold, so its refund has no line and takes from no account.
+// refundEffects: the transactions of refunds from before the column carry the VAT of their lines. VAT is computed in whole halalas and
+// ten-thousandths, as transactionAmount does. Money that came too late was never sold, so its refund has no line and takes from no account.
 func refundEffects() check {
 	return check{
+		needs: "refunds.vat_of_amount",
 		rules: []Rule{
 			{"refund-given", "The accounts of a sale give back to the customer exactly the refund, once it SUCCEEDED, and nothing before."},
 			{"refund-line", "A refund of a sale that SUCCEEDED has closed one line of exactly its amount; any other refund has none."},
 			{"refund-paid", "A refund that SUCCEEDED has gone back to the gateway, or was paid out by hand, in full, any other not at all."},
 			{"refund-transaction", "A refund that SUCCEEDED has added one transaction of its amount to its payment, any other none."},
-			{"refund-vat", "The VAT of a refund's transaction is that of the line which it closed."},
+			{"refund-vat", "The VAT of a refund's transaction is what the payment's rate makes of its own amount, and 0 of " +
+				"money in suspense; of one from before that rule, that of the line which it closed."},
 		},
 		sql: `
 WITH moved AS (
@@ -50,7 +53,11 @@ x AS (
               CASE WHEN f.status = 'SUCCEEDED' AND t.status = 'PAID' THEN f.amount ELSE 0 END,
               CASE WHEN f.status = 'SUCCEEDED' THEN f.amount ELSE 0 END,
               CASE WHEN f.status = 'SUCCEEDED' THEN f.amount ELSE 0 END,
-              CASE WHEN f.status = 'SUCCEEDED' AND t.status = 'PAID' THEN coalesce(l.vat, 0) ELSE coalesce(a.vat_amount, 0) END] AS
+              CASE WHEN f.status <> 'SUCCEEDED' THEN coalesce(a.vat_amount, 0)
+                   WHEN f.vat_of_amount AND t.suspense_at IS NOT NULL THEN 0
+                   WHEN f.vat_of_amount THEN div(2 * f.amount * 100 * t.vat_rate * 10000 + 10000 + t.vat_rate * 10000,
+                                                 2 * (10000 + t.vat_rate * 10000)) / 100
+                   WHEN t.status = 'PAID' THEN coalesce(l.vat, 0) ELSE coalesce(a.vat_amount, 0) END] AS
        expected,
         ARRAY[coalesce(m.given, 0), coalesce(l.gross, 0), coalesce(m.paid, 0), coalesce(a.amount, 0), coalesce(a.vat_amount, 0)] AS found
     FROM refunds AS f

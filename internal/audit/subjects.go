@@ -29,14 +29,12 @@ WHERE t.kind <> 'REFUND'
 	}
 }
 
-// takenCurrency is that of money in suspense, which may be another one than was asked for.
-const takenCurrency = "payment_transactions.captured_currency"
-
+// refundParent: a transaction that a worker of before the migration 0049 has written does not say what its payment was paid by.
 func refundParent() check {
 	return check{
 		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, channel, " +
-			"method, VAT rate and currency as the payment whose money it gives back."}},
-		needs: takenCurrency,
+			"method chosen and paid by, VAT rate and currency as the payment whose money it gives back."}},
+		needs: paidBy,
 		sql: `
 SELECT 'refund-parent', 'payment', a.id,
        format('booking %s, campaign %s, provider %s, user %s, %s with %s, VAT at %s, %s; not as payment %s',
@@ -45,9 +43,10 @@ SELECT 'refund-parent', 'payment', a.id,
 FROM payment_transactions AS a
 LEFT JOIN payment_transactions AS t ON t.id = a.parent_id AND t.kind <> 'REFUND'
 WHERE a.kind = 'REFUND'
-  AND (a.booking_id, a.ad_campaign_id, a.provider_id, a.user_id, a.gateway, a.channel, a.payment_method, a.vat_rate, a.currency, a.attempt)
+  AND (a.booking_id, a.ad_campaign_id, a.provider_id, a.user_id, a.gateway, a.channel, a.payment_method,
+       coalesce(a.paid_by, t.paid_by), a.vat_rate, a.currency, a.attempt)
       IS DISTINCT FROM
-      (t.booking_id, t.ad_campaign_id, t.provider_id, t.user_id, t.gateway, t.channel, t.payment_method, t.vat_rate,
+      (t.booking_id, t.ad_campaign_id, t.provider_id, t.user_id, t.gateway, t.channel, t.payment_method, t.paid_by, t.vat_rate,
        coalesce(t.captured_currency, t.currency), t.attempt)`,
 	}
 }

@@ -26,7 +26,7 @@ func refundTamperings(w *world) []tampering {
 			"refund-line", "a refund without a line", "UPDATE financial_records SET refund_id = NULL WHERE refund_id = $1",
 			[]any{w.partial.ID},
 			ofRefund,
-			[]string{"refund-orphan", "refund-vat", "transfer-cause"},
+			[]string{"refund-orphan", "transfer-cause"},
 		},
 		{
 			"refund-paid", "a refund that the gateway never got", "UPDATE refunds SET status = 'PENDING' WHERE id = $1",
@@ -72,6 +72,7 @@ func stateTamperings(w *world) []tampering {
 			of(w.campaign.ID),
 			[]string{"payment-subject", "record-vat"},
 		},
+		{"payment-method", "one that the gateway did not say", "UPDATE payment_transactions SET paid_by = 'wallet_a' WHERE id = $1", []any{w.kept.ID}, of(w.kept.ID), nil},
 		{"payment-proof", "an event that is gone", "DELETE FROM webhook_events WHERE transaction_id = $1", []any{w.kept.ID}, of(w.kept.ID), nil},
 		{"payment-proof", "an event of another amount", "UPDATE webhook_events SET amount = amount - 1 WHERE transaction_id = $1", []any{w.kept.ID}, of(w.kept.ID), []string{"event-body"}},
 		{

@@ -243,6 +243,7 @@ func subjectTamperings(w *world) []tampering {
 			[]any{w.campaign.AdCampaignID},
 			of(w.campaign.ID), nil,
 		},
+		setAdded("paid by another method", "paid_by = 'wallet_a'"),
 		setAdded("another booking", "booking_id = '"+w.bookingOf(w.kept)+"'"),
 		setAdded("another company", "provider_id = gen_random_uuid()"),
 		setAdded("another customer", "user_id = "+other),

@@ -189,7 +189,7 @@ func balanceTamperings(w *world) []tampering {
 			WHERE payment_transaction_id = $1`,
 			[]any{w.returned.ID},
 			of(w.returned.ID),
-			[]string{"balance-commission", "balance-payable", "one-live-line", "provider-balance", "refund-line", "refund-vat", "transfer-cause"},
+			[]string{"balance-commission", "balance-payable", "one-live-line", "provider-balance", "refund-line", "transfer-cause"},
 		},
 		{
 			"refund-reserved", "a promise that is forgotten", "UPDATE payment_transactions SET refund_reserved_amount = 0 WHERE id = $1",
@@ -200,7 +200,7 @@ func balanceTamperings(w *world) []tampering {
 			"refund-total", "a refund of another amount", "UPDATE refunds SET amount = amount + 1 WHERE payment_transaction_id = $1",
 			[]any{w.returned.ID},
 			of(w.returned.ID),
-			[]string{"refund-given", "refund-line", "refund-paid", "refund-proof", "refund-transaction"},
+			[]string{"refund-given", "refund-line", "refund-paid", "refund-proof", "refund-transaction", "refund-vat"},
 		},
 		{
 			"refund-transfers", "money that the gateway did not get", "UPDATE ledger_transfers SET amount = 1 WHERE transaction_id = $1 AND kind = 'REFUND_PAID'",

@@ -101,7 +101,9 @@ export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
     parts.status(),
     parts.booking(),
     parts.amount(),
-    parts.plain('method', t('field.method'), 7.25, ({ payment_method }) => word(payment_method)),
+    parts.plain('method', t('field.method'), 7.25, ({ payment_method, paid_by }) =>
+      paid_by ? `${word(payment_method)} / ${word(paid_by)}` : word(payment_method),
+    ),
     parts.plain('gateway', t('field.gateway'), 8, ({ provider }) => word(provider), { hidden: true }),
     {
       id: 'reference',

@@ -124,6 +124,16 @@ it('tells a successful refund without a reference of the gateway', () => {
   expect(sentence(line, i18next.t, 'en')).toBe('Refund of 10.00 SAR succeeded');
 });
 
+it('tells by what a payment was made that was not made as chosen', () => {
+  const line = entry('2026-11-25T10:00:00Z', 'STATUS_CHANGED', {
+    from_status: 'PENDING',
+    to_status: 'PAID',
+    paid_by: 'debit_network',
+  });
+  expect(sentence(line, i18next.t, 'en')).toMatch(/, paid by another method than chosen: Debit/);
+  expect(sentence(line, i18next.getFixedT('ar'), 'ar')).not.toContain('{{');
+});
+
 it('shows an event of a newer API in the words of the API', () => {
   expect(sentence(entry('2026-11-25T10:00:00Z', 'SOMETHING_NEW' as TimelineEvent), i18next.t, 'en')).toBe('In English');
 });

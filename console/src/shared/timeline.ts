@@ -16,7 +16,7 @@ type Words = Record<string, string>;
  */
 const keys: Record<TimelineEvent, string | ((facts: Facts) => string)> = {
   TRANSACTION_OPENED: 'opened',
-  STATUS_CHANGED: 'went',
+  STATUS_CHANGED: (facts) => (facts.paid_by ? 'wentPaidBy' : 'went'),
   WEBHOOK_RECEIVED: 'webhook',
   GATEWAY_ANSWERED: 'answered',
   RECORD_WRITTEN: 'recordWritten',
@@ -64,6 +64,7 @@ function words(facts: Facts, t: TFunction, language: 'ar' | 'en', moment: (at: s
     amount: facts.amount === undefined ? '' : `${amountText(facts.amount, language)} ${facts.currency ?? ''}`.trim(),
     from: word(facts.from_status),
     to: word(facts.to_status),
+    paidBy: word(facts.paid_by),
     type: word(facts.refund_type ?? facts.event_type),
     outcome: facts.outcome
       ? t(`timeline.outcome.${facts.outcome}`, { defaultValue: facts.outcome })

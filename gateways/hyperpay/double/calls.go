@@ -108,7 +108,7 @@ func (c calls) createCheckout(w http.ResponseWriter, r *http.Request, m *double.
 			ID: strings.ToUpper(hex.EncodeToString(id)) + node, Merchant: m.Name, MerchantReference: form.Get("merchantTransactionId"),
 			Amount: amount, Currency: form.Get("currency"), PaymentMethod: kind, ExpiresAt: c.Now().Add(sessionLife),
 			Description: form.Get("customParameters[SHOPPER_title]"),
-			Data:        map[string]string{"entity": form.Get("entityId"), "brand": brandOf(kind)},
+			Data:        map[string]string{"entity": form.Get("entityId")},
 		}
 
 		err := c.Commit(func(t *double.Tx) error {

@@ -52,7 +52,7 @@ func paymentOf(c *double.Checkout, f *double.Fault) transaction {
 	amount, currency := f.Wrong(c.Amount, c.Currency)
 
 	t := transaction{
-		ID: paymentID(c.ID), PaymentType: "DB", Brand: c.Data["brand"], Amount: amount.String(), Currency: currency,
+		ID: paymentID(c.ID), PaymentType: "DB", Brand: brandOf(c.Method()), Amount: amount.String(), Currency: currency,
 		Reference: c.MerchantReference, Result: said(codeApproved), NDC: c.ID,
 	}
 
@@ -74,7 +74,7 @@ func secondOf(d *double.SecondDebit, c *double.Checkout) transaction {
 // attemptOf is a declined try, which has no amount.
 func attemptOf(a *double.Attempt, c *double.Checkout) transaction {
 	return transaction{
-		ID: hex32(a.ID), PaymentType: "DB", Brand: c.Data["brand"], Reference: c.MerchantReference, Result: said(codeDeclined),
+		ID: hex32(a.ID), PaymentType: "DB", Brand: brandOf(c.Method()), Reference: c.MerchantReference, Result: said(codeDeclined),
 		Timestamp: stamp(a.At), NDC: c.ID,
 	}
 }
@@ -82,7 +82,7 @@ func attemptOf(a *double.Attempt, c *double.Checkout) transaction {
 // refundOf is a refund, whose ndc is that of its call.
 func refundOf(r *double.Refund, c *double.Checkout) transaction {
 	t := transaction{
-		ID: r.ID, PaymentType: "RF", Brand: c.Data["brand"], Amount: r.Amount.String(), Currency: r.Currency,
+		ID: r.ID, PaymentType: "RF", Brand: brandOf(c.Method()), Amount: r.Amount.String(), Currency: r.Currency,
 		Reference: r.MerchantReference, ReferencedID: paymentID(c.ID), Result: said(codeApproved), Timestamp: stamp(r.CreatedAt),
 		NDC: c.Data["entity"] + "_" + hex32(r.ID),
 	}

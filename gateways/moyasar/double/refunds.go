@@ -80,7 +80,7 @@ func (c calls) payBack(
 		return double.Answer{}, err
 	case row == nil || row.Merchant != m.Name || row.Status != double.StatusPaid:
 		return c.missing(), nil
-	case row.PaymentMethod == models.MethodBillPayment:
+	case row.Method() == models.MethodBillPayment:
 		return refused("Refund is not supported for this payment."), nil
 	}
 

@@ -161,7 +161,7 @@ func (s Settings) metadataOf(row *double.Checkout) json.RawMessage {
 func sourceOf(row *double.Checkout) sourceView {
 	v := sourceView{Type: "creditcard", Company: "visa", Number: "XXXX-XXXX-XXXX-1111", Message: "APPROVED", ResponseCode: "00"}
 
-	switch row.PaymentMethod {
+	switch row.Method() {
 	case models.MethodDebitNetwork:
 		v.Company, v.Number = "mada", "XXXX-XXXX-XXXX-1010"
 	case models.MethodWalletA:

@@ -72,7 +72,7 @@ func (c calls) viewOf(r *http.Request, row *double.Checkout, f *double.Fault) ch
 
 	v := checkoutView{
 		ID: row.ID, MerchantReference: row.MerchantReference, Status: row.Status, Amount: amount, Currency: currency,
-		RefundedAmount: row.RefundedAmount, PaymentMethod: row.PaymentMethod, CheckoutURL: c.PayURL(r, row.ID),
+		RefundedAmount: row.RefundedAmount, PaymentMethod: row.Method(), CheckoutURL: c.PayURL(r, row.ID),
 		ExpiresAt: row.ExpiresAt, PaidAt: row.PaidAt, ResultCode: orNull(row.ResultCode), FailureReason: orNull(row.FailureReason),
 	}
 

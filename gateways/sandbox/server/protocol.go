@@ -119,7 +119,7 @@ func bodyOf(e double.Event) eventBody {
 	c := e.Checkout
 	body := eventBody{Type: e.Type, Timestamp: e.At, Data: eventData{
 		CheckoutID: c.ID, MerchantReference: c.MerchantReference, Amount: c.Amount, Currency: c.Currency,
-		PaymentMethod: c.PaymentMethod, ResultCode: c.ResultCode, FailureReason: c.FailureReason,
+		PaymentMethod: c.Method(), ResultCode: c.ResultCode, FailureReason: c.FailureReason,
 	}}
 
 	if e.Second != nil {

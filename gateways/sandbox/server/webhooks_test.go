@@ -241,3 +241,23 @@ func faultsLeft(t *testing.T, b *bundle) int {
 
 	return strings.Count(list, "operation")
 }
+
+// That a customer has paid by another method than was asked for comes on the channel of the one that was asked for.
+func TestPaidByAnotherMethod(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	checkout, ref := b.Opened(t)
+	b.PayBy(t, checkout.ID, models.MethodBillPayment)
+
+	event := b.inbox.waitFor(t, 1)[0]
+	require.Equal(t, "/"+models.ChannelGatewayA.Path(), event.path)
+	require.Equal(t, models.MethodBillPayment, event.Method)
+
+	paid, err := b.driver.ReadCheckout(t.Context(), ref)
+	require.NoError(t, err)
+	require.Equal(t, models.MethodBillPayment, paid.Method)
+
+	status, answer := b.Do(t, http.MethodPost, "/pay/"+checkout.ID, `{"outcome":"succeed","payment_method":"shells"}`)
+	require.Equal(t, http.StatusUnprocessableEntity, status, answer)
+}

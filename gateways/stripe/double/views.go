@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rihla/gateways/double"
+	"rihla/models"
 )
 
 const (
@@ -70,8 +71,19 @@ func expandedIntent(row *double.Checkout, f *double.Fault) map[string]any {
 			"id": chargeOf(row.ID), "object": "charge", "status": "succeeded", "created": at.Unix(), "amount": amount.Halalas(),
 			"amount_captured": amount.Halalas(), "amount_refunded": row.RefundedAmount.Halalas(), "currency": strings.ToLower(currency),
 			"captured": true, "paid": true, "refunded": row.RefundedAmount.Equal(row.Amount), "payment_intent": intentOf(row.ID),
+			"payment_method_details": map[string]any{"type": "card", "card": cardOf(row)},
 		},
 	}
+}
+
+// cardOf is what a charge was paid by: a wallet shows the card behind it.
+func cardOf(row *double.Checkout) map[string]any {
+	card := map[string]any{"brand": "visa", "last4": "4242", "wallet": nil}
+	if row.Method() == models.MethodWalletA {
+		card["wallet"] = map[string]any{"type": "apple_pay", "apple_pay": map[string]any{}}
+	}
+
+	return card
 }
 
 // refundOf is a refund as the account sees it (docs.stripe.com/api/refunds/object).

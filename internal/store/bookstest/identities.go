@@ -69,11 +69,13 @@ var identities = map[string]string{
 			t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED')
 			OR t.refund_reserved_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'PENDING')
 			OR t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM payment_transactions WHERE kind = 'REFUND' AND parent_id = t.id))`,
-	"a refund's transaction carries the VAT of the line it refunded": `
+	"a refund's transaction carries the VAT of its own amount": `
 		SELECT f.id::text FROM refunds AS f
 		JOIN payment_transactions AS added ON added.id = f.refund_transaction_id
-		JOIN financial_records AS r ON r.refund_id = f.id AND r.kind <> 'CLAWBACK'
-		WHERE added.vat_amount <> r.vat_amount OR added.amount <> r.gross_amount`,
+		JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
+		LEFT JOIN financial_records AS r ON r.refund_id = f.id AND r.kind <> 'CLAWBACK'
+		WHERE NOT f.vat_of_amount OR added.amount <> f.amount OR (t.status = 'PAID' AND r.gross_amount IS DISTINCT FROM f.amount)
+		    OR added.vat_amount <> CASE WHEN t.suspense_at IS NULL THEN round(f.amount * t.vat_rate / (1 + t.vat_rate), 2) ELSE 0 END`,
 	"a trip's seats are those of its bookings": `
 		SELECT t.id::text FROM trips AS t
 		WHERE t.seats_taken <> (SELECT COALESCE(sum(seats), 0) FROM bookings WHERE trip_id = t.id AND seats_held)`,

@@ -73,6 +73,7 @@ var exportColumns = []ExportColumn{
 		Name: "gateway_refund_id", Label: models.Label{AR: "مرجع الاسترداد لدى البوابة", EN: "Gateway refund reference"},
 		sql: "given.gateway_refund_id",
 	},
+	{Name: "paid_by", Label: models.Label{AR: "دُفع بطريقة أخرى", EN: "Paid by another method"}, sql: "paid.paid_by"},
 }
 
 // exportRevertedSQL is revertedSQL for very many lines: whether a line can have been taken back at all is looked up in a hash of those
@@ -96,8 +97,8 @@ func (c ExportColumn) Title(lang models.Locale) string {
 var codeLabels = map[string]map[string]models.Label{
 	"kind":           labelsOf(models.RecordSale, models.RecordAdvertising, models.RecordClawback),
 	"balance_status": labelsOf(models.BalanceInCurrent, models.BalanceTransferred, models.BalanceRefunded),
-	"payment_method": labelsOf(models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB,
-		models.MethodBillPayment),
+	"payment_method": labelsOf(models.PaymentMethods()...),
+	"paid_by":        labelsOf(models.PaymentMethods()...),
 }
 
 func labelsOf[T interface {

@@ -123,3 +123,23 @@ func TestExportWordsInArabic(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// Each line says by what its payment came, where that is not what was chosen.
+func TestExportSaysWhatWasPaidBy(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
+	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.PaymentMethod = models.MethodBillPayment }))
+	b.Settle(t, tx, time.Now())
+
+	got := b.exportedLine(t, b.Records(t, tx)[0].ID)
+	require.Equal(t, "credit_card", got["payment_method"])
+	require.Equal(t, "bill_payment", got["paid_by"])
+
+	var file bytes.Buffer
+
+	_, err := b.Store.Ledger.ExportCSV(t.Context(), ledger.RecordFilter{}, models.LocaleEnglish, &file)
+	require.NoError(t, err)
+	require.Contains(t, file.String(), "Paid by another method")
+	require.Contains(t, file.String(), ",Bill payment")
+}

@@ -99,7 +99,7 @@ func TestExport(t *testing.T) {
 		"id": old.ID.String(), "split_from": "", "created_at": "2026-03-10T21:59:59Z",
 		"commission_rate": "0.1000", "captured_at": paid.CapturedAt.UTC().Truncate(time.Second).Format(time.RFC3339),
 		"payment_method": string(paid.PaymentMethod), "gateway": string(paid.Gateway), "netted_against": "", "payout_reverted_at": "",
-		"gateway_refund_id": "",
+		"gateway_refund_id": "", "paid_by": "",
 	}, got[1])
 
 	require.Len(t, b.exported(t, ledger.RecordFilter{

@@ -89,7 +89,7 @@ func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
 		ColumnExpr("other.id AS open_id, other.gateway AS open_gateway").
 		ColumnExpr("we.id AS we_id, we.webhook_id AS we_webhook_id, we.type AS we_type, we.checkout_id AS we_checkout_id").
 		ColumnExpr("we.merchant_reference AS we_merchant_reference, we.amount AS we_amount, we.currency AS we_currency").
-		ColumnExpr("we.result_code AS we_result_code, we.failure_reason AS we_failure_reason").
+		ColumnExpr("we.payment_method AS we_payment_method, we.result_code AS we_result_code, we.failure_reason AS we_failure_reason").
 		ColumnExpr("we.occurred_at AS we_occurred_at, we.received_at AS we_received_at").
 		Join("LEFT JOIN webhook_events AS we ON we.transaction_id = ? AND we.refund_id IS NULL AND we.outcome = ''", a.t.ID)
 

@@ -180,6 +180,7 @@ func (st *settlement) capture(ctx context.Context, e *models.WebhookEvent) error
 	}
 
 	taken := e.TakenAt(&st.t)
+	st.t.NotePaidBy(e.PaymentMethod)
 
 	deliverable, err := st.confirm(ctx, taken)
 	if err != nil {
@@ -213,7 +214,8 @@ func (st *settlement) transition(to models.TransactionStatus, why models.Failure
 	}
 
 	st.writes.Update("payment transaction", st.store.db.NewUpdate().Model(&st.t).
-		Column("status", "failure_code", "failure_reason", "captured_at", "reference", "captured_amount", "captured_currency", "suspense_at").
+		Column("status", "failure_code", "failure_reason", "captured_at", "reference", "captured_amount", "captured_currency", "suspense_at",
+			"paid_by").
 		Set("check_at = ?", nextCheckAt(st.store.policies, &st.t, why, st.now)).
 		Set("updated_at = ?", st.now).WherePK().Where(db.Still, bun.Ident("status"), from))
 }
@@ -229,7 +231,7 @@ func (st *settlement) recordLiability(ctx context.Context, e *models.WebhookEven
 	st.insertTransfers([]models.LedgerTransfer{models.LateCaptureTransfer(&st.t)})
 
 	message := "The gateway took a payment for an attempt that could no longer be confirmed; it is refunded in full."
-	if st.t.PaymentMethod.RefundChannel() == models.RefundByHand {
+	if st.t.RefundChannel() == models.RefundByHand {
 		message = "The gateway took a payment for an attempt that could no longer be confirmed; finance has to pay all of it out by hand."
 	}
 

@@ -17,7 +17,7 @@ import (
 func (st *settlement) notifyPaid() {
 	facts := outbox.BookingFacts(&st.booking, &st.trip, st.t.Amount)
 	facts["seats"], facts["vat_amount"] = strconv.Itoa(st.booking.Seats), st.t.VATAmount.String()
-	facts["payment_method"] = string(st.t.PaymentMethod)
+	facts["payment_method"] = string(st.t.Method())
 
 	st.queue(outbox.BookingMessages(&st.booking, models.NotifyPaymentSucceeded, st.t.ID, facts))
 }

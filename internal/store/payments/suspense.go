@@ -15,6 +15,7 @@ func (st *settlement) suspend(e *models.WebhookEvent) {
 
 	taken, currency := e.TakenAt(&st.t), models.CurrencyCode(e.Currency)
 	st.t.CapturedAmount, st.t.CapturedCurrency, st.t.SuspenseAt = e.Amount, &currency, &taken
+	st.t.NotePaidBy(e.PaymentMethod)
 
 	if st.t.Reference == nil && e.CheckoutID != "" {
 		st.t.Reference = &e.CheckoutID // by which it is given back

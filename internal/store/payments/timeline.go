@@ -76,8 +76,9 @@ func (s *Store) Timeline(ctx context.Context, transaction uuid.UUID) ([]Timeline
 // timeline gathers the entries about a transaction and what belongs to it.
 type timeline struct {
 	id           uuid.UUID
-	payment      uuid.UUID   // the payment attempt: itself, or what its refund gave back
-	transactions []uuid.UUID // itself and those of its refunds
+	payment      uuid.UUID                  // the payment attempt: itself, or what its refund gave back
+	paidBy       *models.PaymentTransaction // itself, where it was paid by another method than was chosen
+	transactions []uuid.UUID                // itself and those of its refunds
 	refunds      []models.Refund
 	refundIDs    []uuid.UUID
 	entries      []TimelineEntry
@@ -112,6 +113,10 @@ func (t *timeline) find(ctx context.Context, db bun.IDB, id uuid.UUID) error {
 			t.payment = *all[i].ParentID
 		default:
 			t.payment = id
+
+			if all[i].PaidBy != nil {
+				t.paidBy = &all[i]
+			}
 		}
 	}
 

@@ -63,6 +63,7 @@ type TimelineFacts struct {
 	FromStatus        string
 	ToStatus          string // of the transaction, or the refund's
 	FailureCode       string
+	PaidBy            string // of money that came by another method than was chosen
 	EventType         string // of the gateway's message
 	Outcome           string // what became of the message
 	Deliveries        int    // how often the gateway has said the same

@@ -88,6 +88,10 @@ func eventFacts(e *models.WebhookEvent) map[string]any {
 		details["amount"] = *e.Amount
 	}
 
+	if e.PaymentMethod != "" {
+		details["payment_method"] = e.PaymentMethod
+	}
+
 	if e.Body != nil {
 		details["body"], details["signature"] = *e.Body, *e.Signature
 	}
@@ -119,9 +123,15 @@ func (t *timeline) states(ctx context.Context, db bun.IDB) error {
 
 		var why string
 
+		if t.paidBy != nil && (c.ToStatus == models.TransactionPaid || c.FailureCode != nil && c.FailureCode.IsMismatch()) {
+			facts.PaidBy = string(*t.paidBy.PaidBy)
+			details["paid_by"], details["payment_method"] = *t.paidBy.PaidBy, t.paidBy.PaymentMethod
+			why = fmt.Sprintf(", paid by %s and not by %s as chosen", t.paidBy.PaidBy.Label().EN, t.paidBy.PaymentMethod.Label().EN)
+		}
+
 		if c.FailureCode != nil {
 			details["failure_code"], facts.FailureCode = *c.FailureCode, string(*c.FailureCode)
-			why = fmt.Sprintf(" (%s)", *c.FailureCode)
+			why = fmt.Sprintf(" (%s)", *c.FailureCode) + why
 		}
 
 		if c.FromStatus == nil {

@@ -36,12 +36,13 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 		return err
 	}
 
-	added, err := st.addTransaction(ctx, result, split.Refunded.VATAmount)
+	added, err := st.addTransaction(ctx, result)
 	if err != nil {
 		return err
 	}
 
 	st.r.Status, st.r.RefundTransactionID, st.r.CompletedAt = models.RefundSucceeded, &added.ID, &st.now
+	st.r.VATOfAmount = true
 	st.r.FailureReason = "" // of a sending that had been refused, or met another one
 	if result.GatewayRefundID != "" {
 		st.r.GatewayRefundID = &result.GatewayRefundID
@@ -73,7 +74,8 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 // transition is the guarded UPDATE out of PENDING.
 func (st *refundSettlement) transition(ctx context.Context) error {
 	res, err := st.tx.NewUpdate().Model(st.r).
-		Column("status", "refund_transaction_id", "failure_code", "failure_reason", "gateway_refund_id", "completed_at", "approval_pending").
+		Column("status", "refund_transaction_id", "failure_code", "failure_reason", "gateway_refund_id", "completed_at", "approval_pending",
+			"vat_of_amount").
 		Set("updated_at = ?", st.now).WherePK().Where(db.Still, bun.Ident("status"), models.RefundPending).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("move refund: %w", err)
@@ -106,18 +108,16 @@ func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Mone
 	return payments.HoldOutside(ctx, st.tx, st.t, outside)
 }
 
-// addTransaction writes the transaction of a refund (rules: refunds.transaction). Its VAT is that of the refunded part of the ledger line,
-// so that several refunds give back exactly the VAT that was taken.
-func (st *refundSettlement) addTransaction(
-	ctx context.Context, result models.RefundResult, vat models.Money,
-) (*models.PaymentTransaction, error) {
+// addTransaction writes the transaction of a refund (rules: refunds.transaction), the document of it: its VAT is right by itself. That
+// of the ledger's lines adds up over all of them.
+func (st *refundSettlement) addTransaction(ctx context.Context, result models.RefundResult) (*models.PaymentTransaction, error) {
 	taken, currency := st.t.Taken()
 	last := st.t.GivenBack().Add(st.r.Amount).Cmp(taken) >= 0
 	added := models.PaymentTransaction{
 		ID: models.RefundTransactionID(st.r.ID), Kind: models.KindRefund, ParentID: &st.t.ID, Attempt: st.t.Attempt,
 		UserID: st.t.UserID, ProviderID: st.t.ProviderID, BookingID: st.t.BookingID, AdCampaignID: st.t.AdCampaignID,
-		Amount: st.r.Amount, Currency: currency, VATRate: st.t.VATRate, VATAmount: vat, CommissionRate: st.t.CommissionRate,
-		PaymentMethod: st.t.PaymentMethod, Gateway: st.t.Gateway, Channel: st.t.Channel,
+		Amount: st.r.Amount, Currency: currency, VATRate: st.t.VATRate, VATAmount: models.RefundVAT(st.t, st.r.Amount),
+		CommissionRate: st.t.CommissionRate, PaymentMethod: st.t.PaymentMethod, PaidBy: st.t.PaidBy, Gateway: st.t.Gateway, Channel: st.t.Channel,
 		Status: models.RefundTransactionStatus(st.r.RefundType, last), ExpiresAt: st.now,
 	}
 	if result.GatewayRefundID != "" {
@@ -149,7 +149,6 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 
 	if !st.wasSold() {
 		return models.RefundSplit{
-			Refunded:  models.FinancialRecord{VATAmount: st.t.VATAmount.Share(st.r.Amount, st.t.Amount)},
 			Transfers: []models.LedgerTransfer{models.LateRefundTransfer(st.t, st.r.ID, st.r.Amount, st.payer())},
 		}, nil
 	}

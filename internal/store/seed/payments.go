@@ -143,7 +143,7 @@ func (g *grower) settle(rows *seedRows, t *models.PaymentTransaction, line *mode
 	late := at.Add(payoutAge + time.Duration(1+g.random.IntN(48))*time.Hour)
 
 	// Of a bill nothing goes back by itself.
-	byGateway := t.PaymentMethod.RefundChannel() == models.RefundByGateway
+	byGateway := t.RefundChannel() == models.RefundByGateway
 
 	if g.chance(8) && early.Before(g.now) && byGateway {
 		live = g.refund(rows, t, live, early, recipient)
@@ -205,13 +205,13 @@ func (g *grower) refund(rows *seedRows, t *models.PaymentTransaction, live int, 
 	added := models.PaymentTransaction{
 		ID: models.RefundTransactionID(id), Kind: models.KindRefund, ParentID: &t.ID, Attempt: t.Attempt, UserID: t.UserID,
 		ProviderID: t.ProviderID, BookingID: t.BookingID, Amount: amount, VATRate: t.VATRate,
-		VATAmount: split.Refunded.VATAmount, CommissionRate: t.CommissionRate, PaymentMethod: t.PaymentMethod,
+		VATAmount: models.RefundVAT(t, amount), CommissionRate: t.CommissionRate, PaymentMethod: t.PaymentMethod,
 		Gateway: t.Gateway, Status: models.RefundTransactionStatus(kind, t.RefundedAmount.Equal(t.Amount)), ExpiresAt: at,
 		CreatedAt: at, UpdatedAt: at,
 	}
 	rows.addTransaction(&added)
 	rows.add("refunds", id, t.ID, added.ID, t.BookingID, string(kind), numeric(amount), string(models.RefundSucceeded), "re_"+id.String(),
-		"طلب العميل", g.finance, at.Add(-time.Minute), at, at)
+		"طلب العميل", g.finance, at.Add(-time.Minute), at, at, true)
 	rows.add("audit_log", models.NewID(), g.finance, string(models.RoleFinanceAdmin), models.AuditRefundRequested,
 		models.EntityRefund, id, "{}", at.Add(-time.Minute))
 	g.event(rows, t, models.EventRefundSucceeded, &id, amount, at)

@@ -56,7 +56,7 @@ var seedTables = []struct {
 	{"transaction_state_changes", []string{"transaction_id", "from_status", "to_status", "failure_code", "changed_at"}},
 	{"refunds", []string{
 		"id", "payment_transaction_id", "refund_transaction_id", "booking_id", "refund_type", "amount", "status", "gateway_refund_id",
-		"reason", "requested_by", "created_at", "updated_at", "completed_at",
+		"reason", "requested_by", "created_at", "updated_at", "completed_at", "vat_of_amount",
 	}},
 	{"webhook_events", []string{
 		"id", "channel", "webhook_id", "type", "transaction_id", "refund_id", "checkout_id", "merchant_reference", "amount", "currency",

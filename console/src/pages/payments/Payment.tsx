@@ -90,6 +90,7 @@ function PaymentFacts({ payment }: { payment: Schemas['PaymentTransactionDetail'
           [t('field.amount'), <Money key="v" amount={payment.amount} currency={payment.currency} />],
           [t('card.vat_amount'), <Money key="v" amount={payment.vat_amount} currency={payment.currency} />],
           [t('field.method'), word(payment.payment_method)],
+          [t('field.paidBy'), payment.paid_by && word(payment.paid_by)],
           [t('field.gateway'), word(payment.provider)],
           [t('field.reference'), <CopyId key="v" id={payment.reference} whole />],
           [t('field.failure'), payment.failure_code],
