@@ -129,7 +129,8 @@ var detailPhrases = map[string]string{
 
 	"a photo can have at most {} × {} and {} million pixels": "لا يمكن أن تتجاوز الصورة {1} × {2} و{3} مليون بكسل",
 
-	"a bus can have at most {} photos; this one has {}": "لا يمكن أن تزيد صور الحافلة على {1}؛ لهذه الحافلة {2}",
+	"all photos of a company can have at most {} MiB together; delete some first": "لا يمكن أن يزيد حجم صور الشركة كلها على {1} ميبيبايت؛ احذف بعضها أولًا",
+	"a bus can have at most {} photos; this one has {}":                           "لا يمكن أن تزيد صور الحافلة على {1}؛ لهذه الحافلة {2}",
 
 	"must be {}, each with an optional leading -, separated by commas": "يجب أن تكون القيمة من: {1}، مع - اختيارية قبل كل منها، مفصولة بفواصل",
 }
