@@ -16,7 +16,7 @@ func TestIdentity(t *testing.T) {
 		"cookies": cookies, "leaving": leaving, "other sites": otherSites, "fixation": fixation, "stolen cookie": stolenCookie, "own sessions": ownSessions,
 		"second factor": secondFactor, "a code counts once": codeOnce, "recovery codes": recoveryCodes, "tries are bounded": boundedTries,
 		"step-up": stepUp, "many people": manyPeople, "step-up for money": stepUpForMoney, "enrolling": enrolling, "managed accounts": managedAccounts, "invitation": invitation, "reset": reset,
-		"verification": verification, "a stranger's account": strangersAccount, "enumeration": enumeration, "command line": commandLine,
+		"verification": verification, "a stranger's account": strangersAccount, "another's link": anothersLink, "enumeration": enumeration, "command line": commandLine,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

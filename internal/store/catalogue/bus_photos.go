@@ -104,7 +104,7 @@ func (s *Store) refusePhotos(ctx context.Context, tx bun.Tx, provider uuid.UUID,
 	}
 
 	if size > s.policies.MediaQuota {
-		return models.Invalid("photos", "all photos of a company can have at most %d MiB together; delete some first", s.policies.MediaQuota>>20)
+		return models.Invalid("photos", "all photos of a company can have %d MiB at most", s.policies.MediaQuota>>20)
 	}
 
 	return nil
