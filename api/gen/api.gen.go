@@ -2728,7 +2728,7 @@ type Refund struct {
 	// NeedsApproval It waits for the approval of a second person.
 	NeedsApproval bool `json:"needs_approval"`
 
-	// NeedsPayout Finance staff have to pay it out by hand, or to reject it.
+	// NeedsPayout Finance staff have to pay it out by hand, or to reject it. So of one that FAILED at its gateway, while its incident is open and its money is there.
 	NeedsPayout bool `json:"needs_payout"`
 
 	// PaidOutOn The day of the transfer by hand.
@@ -4219,7 +4219,7 @@ type ListRefundsParams struct {
 	// Channel Only refunds that go this way.
 	Channel *RefundChannel `form:"channel,omitempty" json:"channel,omitempty"`
 
-	// NeedsPayout true: only refunds that finance staff have to pay out by hand or to reject; false: only all others.
+	// NeedsPayout true: only refunds that finance staff have to pay out by hand or to reject, those that are owed because their gateway did not make them included; false: only all others.
 	NeedsPayout *bool `form:"needs_payout,omitempty" json:"needs_payout,omitempty"`
 
 	// NeedsApproval true: only refunds that wait for the approval of a second person; false: only all others.
