@@ -106,7 +106,7 @@ type Checkout struct {
 	ExpiresAt     time.Time
 	PaymentID     string     // the company's id of the payment, where messages name it without the checkout; empty elsewhere
 	PaidAt        *time.Time // when the money was taken, as the gateway says it; nil: it does not say, or there is none
-	ResultCode    string     // the gateway's machine code, empty while open
+	ResultCode    string     // the gateway's machine code; with the next, while open: of the last try that was declined, PaymentID its id
 	FailureReason string     // the gateway's words, empty unless it failed
 }
 
