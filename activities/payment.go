@@ -247,6 +247,14 @@ func recordAnswer(
 		kind = models.EventPaymentSucceeded
 	case gateways.CheckoutFailed:
 		kind = models.EventPaymentFailed
+	case gateways.CheckoutOpen:
+		if c.FailureReason != "" { // a try was declined, and the customer may try again
+			return payments.Stored{}, s.Payments.StoreDecline(ctx, t, c.PaymentID, payments.Decline{
+				At: now, ResultCode: c.ResultCode, Reason: c.FailureReason,
+			})
+		}
+
+		return payments.Stored{}, nil
 	default:
 		return payments.Stored{}, nil
 	}

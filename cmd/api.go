@@ -201,7 +201,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 	return api.Deps{
 		Deps: middleware.Deps{
 			Auth: auth.NewGate(who.verifier, accountStatus(p.store), cfg.StrictRoles()...), MayWrite: handlers.MayWrite,
-			SteppedUp: handlers.SteppedUp, Webhooks: handlers.Webhooks(), Limits: limits,
+			SteppedUp: handlers.SteppedUp, ReadPeople: handlers.ReadPeople, Webhooks: handlers.Webhooks(), Limits: limits,
 			Admission:   admission.New(cfg.Admission, p.metrics),
 			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
 			PublicURL: cfg.App.PublicURL, PayURL: cfg.App.PayURL, TrustedProxies: cfg.HTTP.TrustedProxies,

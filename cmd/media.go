@@ -32,7 +32,7 @@ func openMedia(ctx context.Context, cfg config.Config, s *store.Store, open *clo
 
 	open.add(func() { _ = files.Close() })
 
-	janitor := media.NewJanitor(files, s.Catalogue.KnownPhotoKeys, slog.Default())
+	janitor := media.NewJanitor(files, media.Photos{Known: s.Catalogue.KnownPhotoKeys, Forget: s.Catalogue.ForgetPhotos}, slog.Default())
 
 	janitor.Start()
 	open.add(janitor.Stop)

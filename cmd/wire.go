@@ -45,7 +45,8 @@ func policies(cfg config.Config) models.Policies {
 		UnpaidBookings: p.UnpaidBookingsMax, UnpaidSeats: p.UnpaidSeatsMax, BillShare: p.BillSeatsShare,
 		UnverifiedShare: p.UnverifiedSeatsShare, UnpaidPerNetwork: p.UnpaidSeatsPerNetwork,
 		UnpaidAttempts: p.UnpaidAttemptsPerHour, Routes: cfg.Gateways.Routes(), Methods: offered(cfg).terms(),
-		AdPerDay: p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
+		MediaQuota: int64(cfg.Media.Quota),
+		AdPerDay:   p.AdMinPricePerDay, MessagesPerRecipient: cfg.Notify.MessagesPerRecipient, SMSCountries: cfg.Notify.Countries(),
 	}
 }
 

@@ -20,6 +20,7 @@ func TestRefundsAtATroubledGateway(t *testing.T) { //nolint:tparallel // its par
 
 	t.Run("refused", func(t *testing.T) { refusedByGateway(t, service.For(t)) })
 	t.Run("refused, of a campaign's late payment", func(t *testing.T) { lateCampaignRefused(t, service.For(t)) })
+	t.Run("refused, paid out by hand", func(t *testing.T) { refusedThenPaidOut(t, service.For(t)) })
 	t.Run("pending", func(t *testing.T) { pendingThenPaid(t, service.For(t)) })
 	t.Run("pending, then refused", func(t *testing.T) { pendingThenRefused(t, service.For(t)) })
 
@@ -64,6 +65,62 @@ func refusedByGateway(t *testing.T, s *harness.Stack) {
 
 	again := decodedAny[refund](t, finance.Post(refundPath(b.ID), fully()))
 	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, again.ID).Status)
+}
+
+// refusedThenPaidOut: what the gateway did not make of a sale's refund is paid out of the bank by a second person, once; lists, incident and
+// books say so.
+func refusedThenPaidOut(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	customer, finance, admin := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin), s.As(models.RoleAdmin)
+	b := customer.BookPaid(1)
+	repair := func(id uuid.UUID) (kind, state string) {
+		for _, i := range decoded[[]map[string]any](t, http.StatusOK, finance.Get(incidentsPath+"?per_page=100&kind=REFUND_FAILED")) {
+			if of, ok := i["repair"].(map[string]any); ok && i["refund_id"] == id.String() {
+				kind, _ = of["kind"].(string)
+				state, _ = of["state"].(string)
+			}
+		}
+
+		return kind, state
+	}
+	is := func(id uuid.UUID, want ...string) {
+		kind, state := repair(id)
+		require.Equal(t, want, []string{kind, state})
+	}
+
+	s.Fault(map[string]any{"operation": "refund", "mode": "reject"})
+
+	failed := decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), partly("15.00")))
+	require.Equal(t, models.RefundFailed, failed.Status)
+	require.Equal(t, 1, waitingFor(t, s, b.ID))
+	require.True(t, refundByID(t, s, failed.ID).NeedsPayout)
+	is(failed.ID, "PAY_OUT_REFUND", "DUE")
+
+	confirm := payoutPath(failed.ID, "confirm")
+	refused(t, finance.Post(confirm, confirmation("TRF-1")), http.StatusForbidden, models.CodeForbidden)
+	refused(t, admin.Post(payoutPath(failed.ID, "reject"), rejection("no")), http.StatusConflict, models.CodeInvalidState)
+
+	paid := decoded[refund](t, http.StatusOK, admin.Post(confirm, confirmation("TRF-1")))
+	require.NotEqual(t, failed.ID, paid.ID)
+	require.Equal(t, models.RefundByHand, paid.Channel)
+	require.Equal(t, "15.00", paid.Amount.String())
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, paid.ID).Status)
+	require.Equal(t, paid.ID, decoded[refund](t, http.StatusOK, admin.Post(confirm, confirmation("TRF-1"))).ID, "the same again")
+	refused(t, admin.Post(confirm, confirmation("TRF-2")), http.StatusConflict, models.CodeInvalidState)
+
+	require.Equal(t, 0, waitingFor(t, s, b.ID))
+	require.Equal(t, models.RefundFailed, refundByID(t, s, failed.ID).Status)
+	require.False(t, refundByID(t, s, failed.ID).NeedsPayout)
+	is(failed.ID, "PAY_OUT_REFUND", "DONE")
+
+	requireLinesAddUp(t, s, b)
+	require.Equal(t, models.TransactionPartialRefund, statusOf(t, customer, b.ID).PaymentStatus)
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM ledger_transfers WHERE refund_id = $1 AND credit_account = 'platform:bank' AND amount = 15", paid.ID))
+
+	for _, known := range s.GatewayLedger().Refunds {
+		require.NotEqual(t, *b.Payment.Reference, known.CheckoutID, "the gateway has paid, too")
+	}
 }
 
 // lateCampaignRefused pays for a campaign twice, both times late: the first payment counts and closes the open attempt, the

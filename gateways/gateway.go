@@ -114,7 +114,7 @@ type Checkout struct {
 	OthersUnread  bool
 	Method        models.PaymentMethod // that it was paid by; empty: not paid, or the company does not say it in terms of the service
 	PaidAt        *time.Time           // when the money was taken, as the gateway says it; nil: it does not say, or there is none
-	ResultCode    string               // the gateway's machine code, empty while open
+	ResultCode    string               // the gateway's machine code; with the next, while open: of the last try that was declined, PaymentID its id
 	FailureReason string               // the gateway's words, empty unless it failed
 }
 

@@ -28,6 +28,10 @@ type PageView struct {
 	ReturnsHere bool
 	// Checking: the customer has just been here, and what came of it is not known yet. The page looks again by itself.
 	Checking bool
+	// CheckingSince is when the customer came back: the page looks again with it, and so knows which decline is of that try.
+	CheckingSince time.Time
+	// Declined is the result code of the last try, which was declined, while another one can be made; empty: none was.
+	Declined string
 	Nonce    string // of the Content-Security-Policy, new for every answer
 }
 

@@ -24,6 +24,9 @@ type User struct {
 	DeletedAt    *time.Time `bun:"deleted_at"`
 	// EmailVerifiedAt is when its owner has proved to read the address.
 	EmailVerifiedAt *time.Time `bun:"email_verified_at"`
+	// OwnerProvedAt is when it was certain that who reads the address has opened the account, too; nil of accounts that were verified
+	// before that was asked (docs/decisions/0075).
+	OwnerProvedAt *time.Time `bun:"owner_proved_at"`
 	// SecondFactorAt is since when the account has one.
 	SecondFactorAt *time.Time `bun:"second_factor_at"`
 	// LockedAt is when an administrator has locked it.

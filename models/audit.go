@@ -58,6 +58,7 @@ const (
 	AuditSessionEnded        AuditAction = "SESSION_ENDED"
 	AuditSessionsEnded       AuditAction = "SESSIONS_ENDED"
 	AuditSessionStolen       AuditAction = "SESSION_STOLEN"
+	AuditPeopleRead          AuditAction = "PEOPLE_READ" // of many people, within an hour
 
 	AuditProviderCreated     AuditAction = "PROVIDER_CREATED"
 	AuditProviderUpdated     AuditAction = "PROVIDER_UPDATED"
@@ -131,7 +132,7 @@ var auditActions = []struct {
 		AuditStaffRemoved, AuditInvitationAccepted, AuditVerifyEmailSent, AuditEmailVerified, AuditResetPasswordSent,
 		AuditPasswordReset, AuditPasswordChanged, AuditPasswordVoided, AuditLoggedIn, AuditLoginFailed, AuditAccountLocked, AuditSteppedUp,
 		AuditSecondFactorAdded, AuditSecondFactorRemoved, AuditRecoveryCodeUsed, AuditSessionEnded, AuditSessionsEnded,
-		AuditSessionStolen,
+		AuditSessionStolen, AuditPeopleRead,
 	}},
 	{EntityProvider, []AuditAction{
 		AuditProviderCreated, AuditProviderUpdated, AuditProviderActivated, AuditProviderDeactivated,

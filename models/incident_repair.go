@@ -31,15 +31,31 @@ type Repair struct {
 	RefundID      *uuid.UUID
 }
 
+// payOutOf is the repair of a sale's refund, which is a step while its money has to be paid out by hand: one that its gateway did not make
+// included, as long as it fits into what is left. What was ordered instead says how far that is.
+func payOutOf(t *PaymentTransaction, r *Refund) *Repair {
+	state := RepairDue
+
+	switch {
+	case r == nil:
+		return nil
+	case r.NeedsPayout(), r.FailedAtGateway() && r.Amount.Cmp(t.Remaining()) <= 0:
+	case r.InsteadOf != nil && r.Status == RefundPending:
+		state = RepairUnderWay
+	case r.InsteadOf != nil && r.Status == RefundSucceeded:
+		state = RepairDone
+	default:
+		return nil
+	}
+
+	return &Repair{RepairPayOutRefund, state, r.Amount, r.Currency, t.ID, &r.ID}
+}
+
 // RepairOf finds the repair of an incident about a payment and the newest refund of it; both as they are now, the refund nil when there is
 // none. Nil: the service knows no step, be it because the money of the payment is a sale's.
 func RepairOf(t *PaymentTransaction, r *Refund) *Repair {
 	if t.SuspenseAt == nil && !t.CameTooLate() {
-		if r == nil || !r.NeedsPayout() {
-			return nil
-		}
-
-		return &Repair{RepairPayOutRefund, RepairDue, r.Amount, r.Currency, t.ID, &r.ID}
+		return payOutOf(t, r)
 	}
 
 	taken, currency := t.Taken()

@@ -32,6 +32,14 @@ func TestRepairOf(t *testing.T) {
 	refund := func(channel models.RefundChannel, status models.RefundStatus) *models.Refund {
 		return &models.Refund{ID: uuid.New(), Channel: channel, Status: status, Amount: taken, Currency: "SAR"}
 	}
+	soldBack := sold
+	soldBack.RefundedAmount = models.MustMoney("0.01")
+	instead := func(status models.RefundStatus) *models.Refund {
+		r, of := refund(models.RefundByHand, status), uuid.New()
+		r.InsteadOf, r.Payout = &of, &models.RefundPayout{Decision: models.PayoutPaid}
+
+		return r
+	}
 	returned := refund(models.RefundByGateway, models.RefundSucceeded)
 	returned.ReturnedAt = &now
 
@@ -55,6 +63,12 @@ func TestRepairOf(t *testing.T) {
 		{"money that came too late", late, nil, models.RepairRefundPayment, models.RepairDue, "1150.00", false},
 		{"a refund that came back", sold, returned, models.RepairPayOutRefund, models.RepairDue, "1151.00", true},
 		{"a sale", sold, nil, "", "", "", false},
+		{"a sale's refund that its gateway did not make", sold, refund(models.RefundByGateway, models.RefundFailed), models.RepairPayOutRefund, models.RepairDue, "1151.00", true},
+		{"its money has gone back otherwise", soldBack, refund(models.RefundByGateway, models.RefundFailed), "", "", "", false},
+		{"a sale's refund that runs", sold, refund(models.RefundByGateway, models.RefundPending), "", "", "", false},
+		{"it is paid out instead", sold, instead(models.RefundPending), models.RepairPayOutRefund, models.RepairUnderWay, "1151.00", true},
+		{"it was paid out instead", soldBack, instead(models.RefundSucceeded), models.RepairPayOutRefund, models.RepairDone, "1151.00", true},
+		{"a payout by hand that was rejected", sold, refund(models.RefundByHand, models.RefundFailed), "", "", "", false},
 	} {
 		got := models.RepairOf(&c.payment, c.refund)
 		if c.kind == "" {

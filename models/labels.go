@@ -262,6 +262,12 @@ var accountLabels = map[AccountState]Label{
 // Label is the state of an account for people.
 func (s AccountState) Label() Label { return accountLabels[s] }
 
+// DeclinedNotice says of a try that was declined that another one can be made.
+var DeclinedNotice = Label{
+	"رُفضت العملية ولم يُخصم أي مبلغ. يمكنك المحاولة مرة أخرى أو الدفع ببطاقة أخرى.",
+	"The payment was declined and nothing was charged. You can try again, or pay with another card.",
+}
+
 // BookingStaysNotice says of a refund that leaves a fee what becomes of the booking.
 var BookingStaysNotice = Label{
 	"يبقى الحجز مؤكدًا بعد هذا الاسترداد: تُعاد قيمة الاسترداد حسب سياسة الإلغاء ولا يُلغى الحجز.",

@@ -273,6 +273,9 @@ type Refund struct {
 	// Approval is nil until it is decided, for refunds that need none, and where it is not read.
 	Approval *RefundApproval `bun:"-"`
 
+	// Owed: its gateway did not make it, an incident says so, and its money is still there; where that is read.
+	Owed bool `bun:"-"`
+
 	JustOrdered   bool   `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
 	BookingNumber string `bun:"-"` // read for people only
 	RequesterName string `bun:"-"` // the same; empty when the service refunded by itself

@@ -50,6 +50,8 @@ type Policies struct {
 	UnpaidAttempts int
 	// AdPerDay is what a campaign costs at least for each of its days, without VAT; 0.00: anything.
 	AdPerDay Money
+	// MediaQuota is how many bytes the photos of a company take up at most; 0: no limit.
+	MediaQuota int64
 	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.
 	MessagesPerRecipient int
 	// SMSCountries are the country codes to which SMS are sent; none: all.

@@ -48,6 +48,8 @@ type Operation struct {
 	WithoutSecondFactor bool
 	// StepUp operations need a code that was typed lately, of accounts with a second factor.
 	StepUp bool
+	// People is what its answers have of people other than the caller.
+	People People
 	// Timeout bounds the request, BodyLimit its body in bytes.
 	Timeout   time.Duration
 	BodyLimit int
@@ -119,6 +121,10 @@ func compileOperation(doc *openapi3.T, method, path string, item *openapi3.PathI
 	}
 
 	if err := op.checkRolesMatchSecurity(doc, source); err != nil {
+		return nil, err
+	}
+
+	if err := op.compilePeople(source); err != nil {
 		return nil, err
 	}
 
@@ -343,6 +349,11 @@ func (o *Operation) compileMerge(item *openapi3.PathItem) error {
 // WritesProvider reports whether the operation changes what belongs to a provider company.
 func (o *Operation) WritesProvider() bool {
 	return o.Method != http.MethodGet && slices.ContainsFunc(o.roles, models.Role.IsProvider)
+}
+
+// Pages reports whether the answer is a page of a list, whose size the request may say.
+func (o *Operation) Pages() bool {
+	return slices.ContainsFunc(o.query, func(p parameter) bool { return p.name == "per_page" })
 }
 
 // Allows reports whether a role may call the operation.

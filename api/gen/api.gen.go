@@ -1782,6 +1782,24 @@ type KeySet struct {
 	Keys []Key `json:"keys"`
 }
 
+// LastDecline The last try of an attempt that is PENDING, when the company has declined it. The customer may try again on the same page. Absent when there was none.
+type LastDecline struct {
+	// At When the company said so.
+	At time.Time `json:"at"`
+
+	// MessageAr For the customer, in Arabic.
+	MessageAr string `json:"message_ar"`
+
+	// MessageEn The same in English.
+	MessageEn string `json:"message_en"`
+
+	// Reason The company's words, for support.
+	Reason string `json:"reason"`
+
+	// ResultCode The company's own.
+	ResultCode string `json:"result_code"`
+}
+
 // LateRefundRequest Why a late payment is refunded once more.
 //
 // Example: {"reason":"The bank has a new account of the customer"}
@@ -2109,6 +2127,9 @@ type PaymentStatus struct {
 
 	// FailureCodeLabelEn Absent where there is none.
 	FailureCodeLabelEn *string `json:"failure_code_label_en,omitempty"`
+
+	// LastDecline The last try of an attempt that is PENDING, when the company has declined it. The customer may try again on the same page. Absent when there was none.
+	LastDecline *LastDecline `json:"last_decline,omitempty"`
 
 	// PaymentMethod How the customer pays.
 	PaymentMethod        PaymentMethod `json:"payment_method"`
@@ -2734,7 +2755,7 @@ type Refund struct {
 	// NeedsApproval It waits for the approval of a second person.
 	NeedsApproval bool `json:"needs_approval"`
 
-	// NeedsPayout Finance staff have to pay it out by hand, or to reject it.
+	// NeedsPayout Finance staff have to pay it out by hand, or to reject it. So of one that FAILED at its gateway, while its incident is open and its money is there.
 	NeedsPayout bool `json:"needs_payout"`
 
 	// PaidOutOn The day of the transfer by hand.
@@ -4258,7 +4279,7 @@ type ListRefundsParams struct {
 	// Channel Only refunds that go this way.
 	Channel *RefundChannel `form:"channel,omitempty" json:"channel,omitempty"`
 
-	// NeedsPayout true: only refunds that finance staff have to pay out by hand or to reject; false: only all others.
+	// NeedsPayout true: only refunds that finance staff have to pay out by hand or to reject, those that are owed because their gateway did not make them included; false: only all others.
 	NeedsPayout *bool `form:"needs_payout,omitempty" json:"needs_payout,omitempty"`
 
 	// NeedsApproval true: only refunds that wait for the approval of a second person; false: only all others.
@@ -4864,6 +4885,9 @@ type ShowCheckoutPageParams struct {
 
 	// ID What the company's form adds when it sends the customer back.
 	ID *string `form:"id,omitempty" json:"id,omitempty"`
+
+	// Since When the customer came back (Unix time). The page adds it when it looks again; only a decline after it is of that try.
+	Since *int64 `form:"since,omitempty" json:"since,omitempty"`
 }
 
 // ShowCheckoutPageParamsLang defines parameters for ShowCheckoutPage.
@@ -11880,6 +11904,13 @@ func (siw *ServerInterfaceWrapper) ShowCheckoutPage(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "id", query, &params.ID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", query, &params.Since, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter since: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {

@@ -35,6 +35,9 @@ type Deps struct {
 	MayWrite func(ctx context.Context, staff auth.Principal) error
 	// SteppedUp refuses callers who have a second factor and have typed no code lately, on operations with x-step-up. May be nil.
 	SteppedUp func(ctx context.Context, caller auth.Principal) error
+	// ReadPeople counts rows about people that a caller is about to read, most of them; read gets the number of those in the answer. May be
+	// nil. Error: STEP_UP_REQUIRED.
+	ReadPeople func(ctx context.Context, caller auth.Principal, operation string, most int) (read func(context.Context, int), err error)
 	// Webhooks verify the bodies of the operations with x-raw-body, by operationId. They run before the channel's
 	// limit, so that only the gateway uses it up.
 	Webhooks map[string]WebhookDoor

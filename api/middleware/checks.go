@@ -129,11 +129,13 @@ func (c *Chain) handle(f *fiber.Ctx, op *contract.Operation, form *contract.Form
 		defer permit.Release()
 	}
 
-	if key := f.Get(contract.IdempotencyHeader); op.Idempotent && key != "" {
-		return c.once(f, op, strings.ToLower(key), valid)
-	}
+	return c.countPeople(f, op, func() error {
+		if key := f.Get(contract.IdempotencyHeader); op.Idempotent && key != "" {
+			return c.once(f, op, strings.ToLower(key), valid)
+		}
 
-	return f.Next()
+		return f.Next()
+	})
 }
 
 // place takes one for a payment by the method, which has to be released, and then asks for the caller's account. Errors:

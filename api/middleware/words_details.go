@@ -2,7 +2,8 @@ package middleware
 
 // detailWords are the messages of details in Arabic. TestEveryMessageHasWords finds messages that are missing.
 var detailWords = map[string]string{
-	"is required":                                                         "هذا الحقل مطلوب",
+	"is required": "هذا الحقل مطلوب",
+	"is needed: the session is of another account": "الجلسة لحساب آخر: أدخل كلمة مرور حساب الرابط، أو سجّل الخروج أولًا",
 	"must not be null":                                                    "لا يمكن أن تكون القيمة فارغة",
 	"must not be empty":                                                   "لا يمكن ترك هذا الحقل فارغًا",
 	"must not be blank":                                                   "لا يمكن ترك هذا الحقل فارغًا",
@@ -129,6 +130,7 @@ var detailPhrases = map[string]string{
 
 	"a photo can have at most {} × {} and {} million pixels": "لا يمكن أن تتجاوز الصورة {1} × {2} و{3} مليون بكسل",
 
+	"all photos of a company can have {} MiB at most":   "لا يمكن أن يزيد حجم صور الشركة كلها على {1} ميبيبايت",
 	"a bus can have at most {} photos; this one has {}": "لا يمكن أن تزيد صور الحافلة على {1}؛ لهذه الحافلة {2}",
 
 	"must be {}, each with an optional leading -, separated by commas": "يجب أن تكون القيمة من: {1}، مع - اختيارية قبل كل منها، مفصولة بفواصل",

@@ -41,8 +41,10 @@ func (o *Operations) ShowCheckoutPage(
 		v.Lang = string(*r.Params.Lang)
 	}
 
-	if v.Checking = r.Params.ID != nil && v.Status == gateways.CheckoutOpen; v.Checking {
-		o.askGateways(ctx, []uuid.UUID{p.ID})
+	if v.Status == gateways.CheckoutOpen {
+		if err := o.afterTry(ctx, &v, p.ID, r.Params); err != nil {
+			return nil, err
+		}
 	}
 
 	var page bytes.Buffer
@@ -53,6 +55,43 @@ func (o *Operations) ShowCheckoutPage(
 	}
 
 	return checkoutPage{html: page.Bytes(), lang: v.Lang, policy: policy}, nil
+}
+
+// declineBefore is how long before its customer comes back a try may have been declined: typing another card takes longer.
+const declineBefore = 10 * time.Second
+
+// afterTry says on the page what came of the customer's last try: that it was declined, at once and with the form for another one, or that
+// it is not known yet, and asks the gateway then. Of a customer who comes from the form an older decline tells nothing: this try may have
+// succeeded, and must not be made twice.
+func (o *Operations) afterTry(ctx context.Context, v *gateways.PageView, attempt uuid.UUID, q gen.ShowCheckoutPageParams) error {
+	last, err := o.Store.Payments.LastDecline(ctx, attempt)
+	if err != nil {
+		return err
+	}
+
+	if q.ID == nil {
+		if last != nil {
+			v.Declined = last.ResultCode
+		}
+
+		return nil
+	}
+
+	v.CheckingSince = o.Now()
+	if q.Since != nil && time.Unix(*q.Since, 0).Before(v.CheckingSince) {
+		v.CheckingSince = time.Unix(*q.Since, 0)
+	}
+
+	if last != nil && last.At.After(v.CheckingSince.Add(-declineBefore)) {
+		v.Declined = last.ResultCode
+
+		return nil
+	}
+
+	v.Checking = true
+	o.askGateways(ctx, []uuid.UUID{attempt})
+
+	return nil
 }
 
 func (o *Operations) pageView(p *payments.PayPage, now time.Time) gateways.PageView {

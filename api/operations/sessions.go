@@ -105,16 +105,27 @@ func (o *Operations) VerifyEmail(ctx context.Context, r gen.VerifyEmailRequestOb
 	return gen.VerifyEmail204Response{}, err
 }
 
-// opened reports whether the caller of a public operation is in a session of the account, or knows its password. Errors: VALIDATION_ERROR
-// on a wrong one; those of a log-in.
+// opened reports whether the caller of a public operation is in a session of the account, or knows its password. A caller in a session of
+// another account has to say the password: who has two accounts, and the link of one in the browser of the other, would lose the first as
+// a stranger's. Errors: VALIDATION_ERROR on a missing or wrong one; those of a log-in.
 func (o *Operations) opened(ctx context.Context, u *models.User, password *string) (bool, error) {
-	if caller := middleware.CookieSession(ctx); caller.UserID == u.ID && caller.SessionID != uuid.Nil {
-		if session, err := o.Store.Accounts.Session(ctx, u.ID, caller.SessionID); err == nil && session.ExpiresAt.After(o.Now()) {
+	another := false
+
+	if caller := middleware.CookieSession(ctx); caller.SessionID != uuid.Nil {
+		session, err := o.Store.Accounts.Session(ctx, caller.UserID, caller.SessionID)
+		live := err == nil && session.ExpiresAt.After(o.Now())
+
+		if live && caller.UserID == u.ID {
 			return true, nil
 		}
+
+		another = live
 	}
 
-	if password == nil {
+	switch {
+	case password == nil && another && u.EmailVerifiedAt == nil:
+		return false, models.Invalid("password", "is needed: the session is of another account")
+	case password == nil:
 		return false, nil
 	}
 

@@ -143,5 +143,11 @@ func statusOf(ctx context.Context, s *payments.PaymentStatus) gen.PaymentStatus 
 		out.CheckoutURL = s.CheckoutURL
 	}
 
+	if d := s.LastDecline; d != nil {
+		out.LastDecline = &gen.LastDecline{
+			At: utc(d.At), ResultCode: d.ResultCode, Reason: d.Reason, MessageAr: models.DeclinedNotice.AR, MessageEn: models.DeclinedNotice.EN,
+		}
+	}
+
 	return labelled(out)
 }

@@ -133,6 +133,53 @@ func strangersAccount(t *testing.T, s *harness.Stack) {
 	}
 }
 
+// anothersLink: the link of one account, used in the session of another, asks for the password: it acts on the account of the link alone,
+// and takes nothing from it for a stranger's.
+func anothersLink(t *testing.T, s *harness.Stack) {
+	t.Helper()
+
+	const verifyPath = "/api/v1/auth/verify-email"
+
+	register := func() *person {
+		p := &person{User: models.User{Email: "two." + models.NewID().String() + "@rihla.test"}}
+		require.Equal(t, http.StatusCreated, s.Anybody().Post("/api/v1/auth/register", object{
+			"name": "Two Accounts", "email": p.Email, "phone": "+966512345678", "password": storetest.Password,
+		}).Status)
+
+		return p
+	}
+	verified := func(token string) bool {
+		return data[gen.OwnAccount](t, http.StatusOK, s.With(token).Get(mePath)).EmailVerified
+	}
+
+	a, b := register(), register()
+	inA, inB := a.signIn(t, s).AccessToken, b.signIn(t, s).AccessToken
+	secret := link(t, s, b.Email, "verify-email", 1)
+
+	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, s.With(inA).Post(verifyPath, object{"token": secret}))
+	require.False(t, verified(inA))
+	require.False(t, verified(inB), "and it is still in its session")
+
+	require.Equal(t, http.StatusNoContent, s.With(inA).Post(verifyPath, object{"token": secret, "password": storetest.Password}).Status)
+	require.False(t, verified(inA), "the link's account alone")
+	require.True(t, verified(inB))
+
+	// Without a session the link is a proof by itself; the session of another account stays all the same.
+	c := register()
+	inC := c.signIn(t, s).AccessToken
+	secret = link(t, s, c.Email, "verify-email", 1)
+	refused(t, http.StatusUnprocessableEntity, models.CodeValidation, s.With(inA).Post(verifyPath, object{"token": secret}))
+	require.Equal(t, http.StatusNoContent, s.Anybody().Post(verifyPath, object{"token": secret}).Status)
+	refused(t, http.StatusUnauthorized, models.CodeUnauthenticated, s.With(inC).Get(mePath))
+	require.False(t, verified(inA))
+
+	// A session that is over is none.
+	d := register()
+	secret = link(t, s, d.Email, "verify-email", 1)
+	change(t, s, "UPDATE sessions SET ended_at = now() WHERE user_id = (SELECT id FROM users WHERE email = $1)", a.Email)
+	require.Equal(t, http.StatusNoContent, s.With(inA).Post(verifyPath, object{"token": secret}).Status)
+}
+
 // enumeration: neither the answer to a forgotten password nor that to a wrong one tells whether there is an account, of whichever kind.
 func enumeration(t *testing.T, s *harness.Stack) {
 	t.Helper()

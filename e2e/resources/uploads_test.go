@@ -67,7 +67,8 @@ func announce(t *testing.T, s *harness.Stack, token string, size int) harness.An
 	return harness.Answer{Status: r.StatusCode, Header: r.Header, Body: body}
 }
 
-// TestPhotosAfterACrash kills the API: what it had stored stays, and what it left behind goes.
+// TestPhotosAfterACrash kills the API: what it had stored stays, and what it left behind goes. So do, with their rows, the photos of a bus
+// that was deleted 30 days ago, and not yet those of one that was deleted later.
 func TestPhotosAfterACrash(t *testing.T) {
 	t.Parallel()
 
@@ -76,6 +77,16 @@ func TestPhotosAfterACrash(t *testing.T) {
 	bus, _ := made(t, upload(t, s.As(models.RoleProviderStaff), buses.path, photo(picture(t)), payload(t, buses.body(s, "Coach"))))
 	address := photosIn(t, bus)[0]["url"]
 	folder := filepath.Join(s.DataDir, "media", "bus-photos")
+
+	for plate, days := range map[string]int{"Gone": 31, "Going": 29} {
+		bus, at := made(t, upload(t, s.As(models.RoleProviderStaff), buses.path, photo(picture(t)), payload(t, buses.body(s, plate))))
+		a, err := s.As(models.RoleProviderAdmin).Do(http.MethodDelete, at, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusNoContent, a.Status)
+		_, err = s.Store.DB.ExecContext(t.Context(), "UPDATE buses SET deleted_at = now() - ? * interval '1 day' WHERE id = ?", days, bus["id"])
+		require.NoError(t, err)
+	}
+
 	orphan, fresh := filepath.Join(folder, "orphan"), filepath.Join(folder, "fresh")
 
 	for _, name := range []string{orphan, fresh} {
@@ -84,7 +95,7 @@ func TestPhotosAfterACrash(t *testing.T) {
 
 	files, err := os.ReadDir(folder)
 	require.NoError(t, err)
-	require.Len(t, files, 3)
+	require.Len(t, files, 5)
 
 	hours := time.Now().Add(-2 * time.Hour)
 	for _, file := range files {
@@ -102,5 +113,11 @@ func TestPhotosAfterACrash(t *testing.T) {
 		return errors.Is(err, os.ErrNotExist)
 	}, time.Minute, 50*time.Millisecond, "old, and of no photo")
 	require.FileExists(t, fresh, "an upload may be at it")
+	require.Eventually(t, func() bool {
+		files, err := os.ReadDir(folder)
+
+		return err == nil && len(files) == 3
+	}, time.Minute, 50*time.Millisecond, "the deleted bus's")
+	require.Equal(t, 2, s.Count("SELECT count(*) FROM bus_photos"))
 	require.Equal(t, http.StatusOK, opened(t, s, address).Status, "the same address, from another process")
 }

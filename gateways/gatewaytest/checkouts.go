@@ -62,6 +62,7 @@ func testDeclined(t *testing.T, s Subject) {
 		return
 	}
 
+	require.Equal(t, got.ResultCode == "", got.FailureReason == "", "what was declined is told with both, or not at all")
 	s.Pay(t, c.Checkout)
 
 	got = read(t, s, c)

@@ -46,6 +46,27 @@ var codes = []struct {
 	{regexp.MustCompile(`^(800\.[56]|999\.|600\.1|800\.800\.[84])`), broken},
 }
 
+// declines is the table of what customers can do something about (hyperpay.docs.oppwa.com/node/111): by the first line that matches.
+var declines = []struct {
+	expression *regexp.Regexp
+	why        string
+}{
+	{regexp.MustCompile(`^800\.100\.(154|155|162|163|203)$`), "funds"},
+	{regexp.MustCompile(`^(100\.100\.|800\.100\.(151|153|157|172)$)`), "details"},
+	{regexp.MustCompile(`^100\.(380|390)\.`), "proof"},
+}
+
+// declineOf is the kind of words for a declined try.
+func declineOf(code string) string {
+	for _, d := range declines {
+		if d.expression.MatchString(code) {
+			return d.why
+		}
+	}
+
+	return "any"
+}
+
 var (
 	// resultCode is how codes are written: ddd.ddd.ddd.
 	resultCode = regexp.MustCompile(`^[0-9]{3}\.[0-9]{3}\.[0-9]{3}$`)

@@ -115,6 +115,17 @@ func TestStory(t *testing.T) {
 			require.Equal(t, "800.100.152", declined.ResultCode)
 			require.Equal(t, request.MerchantReference, declined.MerchantReference)
 			require.Equal(t, c.ID, declined.CheckoutID)
+			require.NotEmpty(t, declined.FailureReason)
+
+			open, err := b.driver.ReadCheckout(t.Context(), gateways.CheckoutRef{
+				ID: c.ID, MerchantReference: request.MerchantReference, Method: request.Method, Amount: request.Amount,
+				Currency: request.Currency, CreatedAt: time.Now(), OpenedAt: time.Now(),
+			})
+			require.NoError(t, err)
+			require.Equal(t, gateways.CheckoutOpen, open.Status, "another card may be tried")
+			require.Equal(t, "800.100.152", open.ResultCode)
+			require.NotEmpty(t, open.FailureReason)
+			require.NotEmpty(t, open.PaymentID)
 
 			b.Press(t, c.ID, "succeed")
 			paid := box.waitForType(t, models.EventPaymentSucceeded)

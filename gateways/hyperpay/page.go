@@ -106,6 +106,8 @@ type pageView struct {
 	CSS                             template.CSS
 	Open, Checking                  bool
 	Title, Note                     string
+	Declined                        string // why the last try was declined
+	Since                           int64  // when the customer came back
 	Amount, Currency                string
 	Method                          string
 	Description                     string
@@ -152,6 +154,14 @@ func view(d *gateways.PageView) (pageView, error) {
 	}
 
 	v.Title, v.Note = v.Text[state+"_title"], v.Text[state+"_note"]
+
+	if v.Checking && !d.CheckingSince.IsZero() {
+		v.Since = d.CheckingSince.Unix()
+	}
+
+	if v.Open && d.Declined != "" {
+		v.Declined = v.Text["declined_"+declineOf(d.Declined)]
+	}
 
 	return v, widget(d, &v)
 }

@@ -83,6 +83,41 @@ func TestPage(t *testing.T) {
 	require.NotContains(t, html, "paymentWidgets")
 	require.Contains(t, html, `<meta http-equiv="refresh"`)
 	require.Contains(t, html, `href="?lang=ar"`)
+
+	d.CheckingSince = time.Unix(1764250000, 0)
+	require.Contains(t, rendered(t, d), `<meta http-equiv="refresh" content="2;url=?lang=ar&amp;id=1&amp;since=1764250000">`)
+}
+
+// TestPageAfterADecline: it is said above the form, in both languages, and another card can be paid with at once.
+func TestPageAfterADecline(t *testing.T) {
+	t.Parallel()
+
+	for code, words := range map[string][2]string{
+		"800.100.152": {"رُفضت العملية ولم يُخصم أي مبلغ. حاول", "The payment was declined and nothing was charged."},
+		"800.100.203": {"لعدم كفاية الرصيد", "not enough money"},
+		"100.100.303": {"انتهت صلاحيتها", "or it has expired"},
+		"100.380.401": {"لم يكتمل التحقق لدى مصرفك", "Your bank could not confirm"},
+		"<script>":    {"رُفضت العملية ولم يُخصم أي مبلغ. حاول", "The payment was declined and nothing was charged."},
+	} {
+		d := pageData()
+		d.Declined = code
+
+		for i, lang := range []string{"ar", "en"} {
+			d.Lang = lang
+			html := rendered(t, d)
+			require.Contains(t, html, `<p role="alert" class="declined">`, code)
+			require.Contains(t, html, words[i], code)
+			require.Contains(t, html, "paymentWidgets")
+			require.NotContains(t, html, `http-equiv="refresh"`)
+			require.NotContains(t, html, code)
+		}
+	}
+
+	d := pageData()
+	require.NotContains(t, rendered(t, d), "declined\">")
+
+	d.Declined, d.Status = "800.100.152", gateways.CheckoutPaid
+	require.NotContains(t, rendered(t, d), "role=\"alert\"", "it was paid after all")
 }
 
 // TestPageRefuses: nothing gets into the page that could do more than it should.

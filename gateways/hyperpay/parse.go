@@ -135,7 +135,8 @@ func payment(event gateways.Event, payload json.RawMessage, live bool) (gateways
 	default: // nothing of its own
 	}
 
-	if event.Type == models.EventNotice || event.Type == models.EventRefundFailed {
+	// Of a notice only a declined try has a reason: the customer may try another card, and reads it.
+	if declined := e.PaymentType == "DB" && e.outcome() == rejected; declined || event.Type == models.EventRefundFailed {
 		event.FailureReason = storable(e.Result.words())
 	}
 

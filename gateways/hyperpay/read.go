@@ -41,7 +41,7 @@ func (d *Driver) ReadCheckout(ctx context.Context, r gateways.CheckoutRef) (gate
 	case o.tookMoney():
 		return d.settled(ctx, entity, r, status)
 	case !d.isOver(r):
-		return d.open(r), nil // a decline leaves it to another card
+		return d.openAfter(r, status), nil // a decline leaves it to another card
 	default:
 		return d.readReport(ctx, entity, r, nil)
 	}
@@ -126,6 +126,8 @@ func (d *Driver) readReport(
 		return gateways.Checkout{}, httpcall.BadAnswer("the report does not show the payment that is meant")
 	case o.tookMoney():
 		return d.paidAmong(ctx, entity, r, best, entries)
+	case !over && o == rejected:
+		return d.openAfter(r, best), nil
 	case !over, o == waiting, o == pending && d.now().Before(d.overAt(r).Add(pendingFor)):
 		return d.open(r), nil
 	case o == pending:
@@ -305,6 +307,18 @@ func (d *Driver) refunded(ctx context.Context, entity, payment string) (sum mode
 
 func (d *Driver) open(r gateways.CheckoutRef) gateways.Checkout {
 	return d.closed(r, gateways.CheckoutOpen, nil)
+}
+
+// openAfter is an open checkout whose last try may have been declined.
+func (d *Driver) openAfter(r gateways.CheckoutRef, last *entry) gateways.Checkout {
+	if last.PaymentType != "DB" || last.outcome() != rejected || last.Result.words() == "" {
+		return d.open(r)
+	}
+
+	c := d.closed(r, gateways.CheckoutOpen, last)
+	c.PaymentID = storable(last.ID)
+
+	return c
 }
 
 // closed is the checkout in a state, with the word of the transaction that made it so.

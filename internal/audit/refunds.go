@@ -54,7 +54,7 @@ x AS (
               CASE WHEN f.status = 'SUCCEEDED' THEN f.amount ELSE 0 END,
               CASE WHEN f.status = 'SUCCEEDED' THEN f.amount ELSE 0 END,
               CASE WHEN f.status <> 'SUCCEEDED' THEN coalesce(a.vat_amount, 0)
-                   WHEN f.vat_of_amount AND t.suspense_at IS NOT NULL THEN 0
+                   WHEN f.vat_of_amount AND (t.suspense_at IS NOT NULL OR t.kind = 'SECOND_DEBIT') THEN 0
                    WHEN f.vat_of_amount THEN div(2 * f.amount * 100 * t.vat_rate * 10000 + 10000 + t.vat_rate * 10000,
                                                  2 * (10000 + t.vat_rate * 10000)) / 100
                    WHEN t.status = 'PAID' THEN coalesce(l.vat, 0) ELSE coalesce(a.vat_amount, 0) END] AS

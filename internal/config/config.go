@@ -201,6 +201,8 @@ type Media struct {
 	URLSecrets Secrets `env:"MEDIA_URL_SECRET" secret:"text"`
 	// URLTTL is how long an address opens at least; twice that at most.
 	URLTTL time.Duration `env:"MEDIA_URL_TTL" envDefault:"1h"`
+	// Quota is what the photos of one company may take up; 0: no limit.
+	Quota Bytes `env:"MEDIA_QUOTA" envDefault:"1GiB"`
 }
 
 // Notify are the settings of messages to customers.

@@ -164,8 +164,15 @@ func TestJanitor(t *testing.T) {
 	yesterday := time.Now().Add(-24 * time.Hour)
 	require.NoError(t, os.Chtimes(filepath.Join(dir, "media", old), yesterday, yesterday))
 
-	j := media.NewJanitor(b, func(context.Context, []string) (map[string]bool, error) {
-		return map[string]bool{}, nil
+	var forgets time.Duration
+
+	j := media.NewJanitor(b, media.Photos{
+		Known: func(context.Context, []string) (map[string]bool, error) { return map[string]bool{}, nil },
+		Forget: func(_ context.Context, deletedFor time.Duration) (int64, error) {
+			forgets = deletedFor
+
+			return 0, errors.New("the database is down")
+		},
 	}, slog.New(slog.DiscardHandler))
 	j.Start()
 	require.Eventually(t, func() bool {
@@ -175,6 +182,7 @@ func TestJanitor(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 	j.Stop()
 	require.FileExists(t, filepath.Join(dir, "media", fresh))
+	require.Equal(t, 30*24*time.Hour, forgets)
 }
 
 // objects is as much of S3 as the service uses.

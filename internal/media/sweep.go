@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -79,19 +80,29 @@ func (b *Bucket) sweepPage(ctx context.Context, page []*blob.ListObject, before 
 	return removed, nil
 }
 
+// keptFor is how long the photos of a deleted bus stay: who has deleted it by mistake can still have them put back (rules:
+// companies.photos-gone).
+const keptFor = 30 * 24 * time.Hour
+
+// Photos are the rows of photos. Forget deletes those of buses that were deleted longer ago than the given time, and counts them.
+type Photos struct {
+	Known  Known
+	Forget func(ctx context.Context, deletedFor time.Duration) (int64, error)
+}
+
 // Janitor sweeps from time to time: a process that dies between writing a file and writing its row, or between deleting
 // the row and removing the file, leaves a file without an address. Several processes may sweep the same storage.
 type Janitor struct {
 	bucket *Bucket
-	known  Known
+	photos Photos
 	log    *slog.Logger
 	stop   context.CancelFunc
 	done   sync.WaitGroup
 }
 
 // NewJanitor makes a janitor that has not begun.
-func NewJanitor(b *Bucket, known Known, log *slog.Logger) *Janitor {
-	return &Janitor{bucket: b, known: known, log: log}
+func NewJanitor(b *Bucket, photos Photos, log *slog.Logger) *Janitor {
+	return &Janitor{bucket: b, photos: photos, log: log}
 }
 
 // Start sweeps now and then every quarter of an hour, until Stop.
@@ -125,13 +136,16 @@ func (j *Janitor) sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepPeriod)
 	defer cancel()
 
-	removed, err := j.bucket.Sweep(ctx, time.Now().Add(-orphanAge), j.known)
+	// Rows go first: files whose rows could not be deleted belong to a photo, and stay.
+	forgotten, err := j.photos.Forget(ctx, keptFor)
+	removed, failed := j.bucket.Sweep(ctx, time.Now().Add(-orphanAge), j.photos.Known)
+	err = errors.Join(err, failed)
 
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		j.log.WarnContext(ctx, "media not swept", "removed", removed, "error", err)
-	case removed > 0:
-		j.log.InfoContext(ctx, "media swept", "removed", removed)
+		j.log.WarnContext(ctx, "media not swept", "forgotten", forgotten, "removed", removed, "error", err)
+	case removed > 0 || forgotten > 0:
+		j.log.InfoContext(ctx, "media swept", "forgotten", forgotten, "removed", removed)
 	}
 }

@@ -95,7 +95,7 @@ func insertMade(ctx context.Context, tx bun.Tx, by db.Actor, u models.User) (mod
 		return out, err
 	}
 
-	return out, verifyEmail(ctx, tx, out.ID)
+	return out, verifyEmail(ctx, tx, out.ID, true)
 }
 
 func insertUser(ctx context.Context, conn bun.IDB, u models.User) (models.User, error) {

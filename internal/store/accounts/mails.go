@@ -228,7 +228,9 @@ func (s *Store) VerifyEmail(ctx context.Context, by db.Actor, hash []byte, prove
 			return err
 		}
 
-		if err := verifyEmail(ctx, tx, u.ID); err != nil {
+		taken = !proved && u.EmailVerifiedAt == nil
+
+		if err := verifyEmail(ctx, tx, u.ID, proved || taken); err != nil {
 			return err
 		}
 
@@ -238,7 +240,7 @@ func (s *Store) VerifyEmail(ctx context.Context, by db.Actor, hash []byte, prove
 			return err
 		}
 
-		if taken = !proved && u.EmailVerifiedAt == nil; !taken {
+		if !taken {
 			return nil
 		}
 
@@ -248,8 +250,10 @@ func (s *Store) VerifyEmail(ctx context.Context, by db.Actor, hash []byte, prove
 	return taken && err == nil, err
 }
 
-func verifyEmail(ctx context.Context, tx bun.Tx, user uuid.UUID) error {
+// verifyEmail notes that the account's address is read by its owner; certain says that nothing of a stranger's is left in it.
+func verifyEmail(ctx context.Context, tx bun.Tx, user uuid.UUID, certain bool) error {
 	_, err := tx.NewUpdate().Model((*models.User)(nil)).Set("email_verified_at = coalesce(email_verified_at, now())").
+		Set("owner_proved_at = coalesce(owner_proved_at, CASE WHEN ? THEN now() END)", certain).
 		Set("updated_at = now()").Where("id = ?", user).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("verify address: %w", err)
@@ -303,13 +307,14 @@ func (s *Store) ResetPassword(ctx context.Context, by db.Actor, hash []byte, pas
 }
 
 // proveAddress notes that who sets a password reads the account's address. What was added before that was proved may be a stranger's who
-// has registered the address: a second factor, which would keep its owner out, goes. Other accounts than customers' are not registered.
+// has registered the address: a second factor, which would keep its owner out, goes, and a mail says so. So it does when the address was
+// verified while that did not ask for the account. Other accounts than customers' are not registered.
 func proveAddress(ctx context.Context, tx bun.Tx, by db.Actor, u *models.User) error {
-	if u.EmailVerifiedAt != nil {
+	if u.OwnerProvedAt != nil {
 		return nil
 	}
 
-	if err := verifyEmail(ctx, tx, u.ID); err != nil {
+	if err := verifyEmail(ctx, tx, u.ID, true); err != nil {
 		return err
 	}
 

@@ -205,6 +205,7 @@ func (s *Store) PurgeRefreshTokens(ctx context.Context, expiredFor time.Duration
 		"DELETE FROM login_challenges WHERE expires_at < now() - ? * interval '1 second'",
 		"DELETE FROM account_tokens WHERE expires_at < now() - ? * interval '1 second'",
 		"DELETE FROM stranger_counts WHERE hour < now() - interval '1 hour' - ? * interval '1 second'",
+		"DELETE FROM people_reads WHERE hour < now() - interval '1 hour' - ? * interval '1 second'",
 		`DELETE FROM login_throttles WHERE subject < '00000000-0000-0000-0000-000001000000'
 			AND greatest(locked_until, failed_at, counted_from) < now() - interval '1 day' - ? * interval '1 second'`,
 	} {

@@ -85,6 +85,53 @@ func TestOwnerTakesTheAccount(t *testing.T) {
 	}
 }
 
+// TestOwnerTakesAnAccountVerifiedBefore: of an account that was verified while a click was enough, a stranger's second factor goes with the
+// first password that its owner sets through the mailbox, and a mail says so; whenever it was added. What the owner adds then stays.
+func TestOwnerTakesAnAccountVerifiedBefore(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		state string
+		stays bool
+	}{
+		"added before":               {state: "email_verified_at = now() + interval '1 hour', owner_proved_at = NULL, role = 'END_USER'"},
+		"added after":                {state: "email_verified_at = now() - interval '1 hour', owner_proved_at = NULL, role = 'END_USER'"},
+		"verified with the password": {state: "email_verified_at = now(), owner_proved_at = now(), role = 'END_USER'", stays: true},
+		"of the platform's people":   {state: "email_verified_at = now(), owner_proved_at = NULL, role = 'SUPPORT_AGENT'", stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			reset := func(secret string) {
+				b.link(t, models.TokenResetPassword, secret)
+				require.NoError(t, b.Store.Accounts.ResetPassword(t.Context(), db.Actor{}, []byte(secret), "the owner's"))
+			}
+			removed := func() int {
+				return b.Count(t, "SELECT count(*) FROM notifications WHERE user_id = $1 AND kind = 'SECOND_FACTOR_REMOVED'", b.Customer.ID)
+			}
+
+			b.enrol(t, "recovery")
+			b.Exec(t, "UPDATE users SET "+c.state+" WHERE id = $1", b.Customer.ID)
+			reset("first")
+
+			left := map[bool]int{true: 1}[c.stays]
+			require.Equal(t, left, b.Count(t, "SELECT count(*) FROM second_factors"))
+			require.Equal(t, left, b.Count(t, "SELECT count(*) FROM users WHERE id = $1 AND second_factor_at IS NOT NULL", b.Customer.ID))
+			require.Equal(t, 1-left, removed())
+			require.Equal(t, 1-left, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'SECOND_FACTOR_REMOVED'"))
+
+			if !c.stays {
+				b.enrol(t, "the owner's recovery")
+			}
+
+			reset("second")
+			require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM second_factors"), "the owner's own")
+			require.Equal(t, 1-left, removed())
+		})
+	}
+}
+
 // TestVerifiedAccountsAreNotTaken: an older link of an address that is proved takes nothing from its owner.
 func TestVerifiedAccountsAreNotTaken(t *testing.T) {
 	t.Parallel()

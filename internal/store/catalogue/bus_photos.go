@@ -3,6 +3,7 @@ package catalogue
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -13,7 +14,7 @@ import (
 
 // AddBusPhotos adds photos to a bus, behind those it has, and returns the new ones. ContentType, Size and BlobKey are
 // required; the file must be in the object storage already. Errors: NOT_FOUND (the bus), VALIDATION_ERROR on photos
-// when there would be more than models.MaxBusPhotos, FORBIDDEN.
+// when there would be more than models.MaxBusPhotos, or more bytes than a company may have, FORBIDDEN.
 func (s *Store) AddBusPhotos(
 	ctx context.Context, by db.Actor, bus uuid.UUID, photos []models.BusPhoto,
 ) ([]models.BusPhoto, error) {
@@ -26,7 +27,7 @@ func (s *Store) AddBusPhotos(
 			return err
 		}
 
-		if added, err = addPhotos(ctx, tx, &b, photos); err != nil {
+		if added, err = s.addPhotos(ctx, tx, &b, photos); err != nil {
 			return err
 		}
 
@@ -40,7 +41,7 @@ func (s *Store) AddBusPhotos(
 }
 
 // addPhotos inserts photos of a bus that is new or locked.
-func addPhotos(ctx context.Context, tx bun.Tx, b *models.Bus, photos []models.BusPhoto) ([]models.BusPhoto, error) {
+func (s *Store) addPhotos(ctx context.Context, tx bun.Tx, b *models.Bus, photos []models.BusPhoto) ([]models.BusPhoto, error) {
 	if len(photos) == 0 {
 		return nil, nil
 	}
@@ -55,6 +56,10 @@ func addPhotos(ctx context.Context, tx bun.Tx, b *models.Bus, photos []models.Bu
 
 	if there+len(photos) > models.MaxBusPhotos {
 		return nil, models.Invalid("photos", "a bus can have at most %d photos; this one has %d", models.MaxBusPhotos, there)
+	}
+
+	if err := s.refusePhotos(ctx, tx, b.ProviderID, photos); err != nil {
+		return nil, err
 	}
 
 	added := make([]models.BusPhoto, len(photos))
@@ -72,6 +77,49 @@ func addPhotos(ctx context.Context, tx bun.Tx, b *models.Bus, photos []models.Bu
 	}
 
 	return added, nil
+}
+
+// refusePhotos refuses photos with which those of the company would take up more than it may have, photos of deleted buses included as
+// long as their files are there. The lock, which comes after the bus's own, makes the sum that of the commit, whatever bus it is.
+// Error: VALIDATION_ERROR on photos.
+func (s *Store) refusePhotos(ctx context.Context, tx bun.Tx, provider uuid.UUID, photos []models.BusPhoto) error {
+	if s.policies.MediaQuota <= 0 {
+		return nil
+	}
+
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "photos:"+provider.String()); err != nil {
+		return fmt.Errorf("lock photos: %w", err)
+	}
+
+	var size int64
+
+	err := tx.NewSelect().Model((*models.BusPhoto)(nil)).ColumnExpr("coalesce(sum(bp.size), 0)").Where("bp.provider_id = ?", provider).
+		Scan(ctx, &size)
+	if err != nil {
+		return fmt.Errorf("add up photos: %w", err)
+	}
+
+	for _, p := range photos {
+		size += p.Size
+	}
+
+	if size > s.policies.MediaQuota {
+		return models.Invalid("photos", "all photos of a company can have %d MiB at most", s.policies.MediaQuota>>20)
+	}
+
+	return nil
+}
+
+// ForgetPhotos deletes the photos of buses that were deleted longer ago than the given time, and counts them. Their files are of no photo
+// then, and the sweep of the storage removes them.
+func (s *Store) ForgetPhotos(ctx context.Context, deletedFor time.Duration) (int64, error) {
+	res, err := s.db.NewRaw(`DELETE FROM bus_photos AS bp USING buses AS b
+		WHERE b.id = bp.bus_id AND b.deleted_at < now() - ? * interval '1 second'`, deletedFor.Seconds()).Exec(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("forget photos of deleted buses: %w", err)
+	}
+
+	return res.RowsAffected()
 }
 
 // BusPhotos reads the photos of buses that the caller has read before, in the order of their upload; a bus without any

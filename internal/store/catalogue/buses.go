@@ -70,7 +70,7 @@ func (s *Store) GetBus(ctx context.Context, by db.Actor, id uuid.UUID) (models.B
 // BUS_PLATE_ALREADY_EXISTS, FORBIDDEN, VALIDATION_ERROR on provider_id or photos, NOT_FOUND (no such provider).
 func (s *Store) CreateBus(ctx context.Context, by db.Actor, b models.Bus, photos ...models.BusPhoto) (models.Bus, error) {
 	return createResource(ctx, s, busKind, by, b, nil, func(ctx context.Context, tx bun.Tx, b *models.Bus) error {
-		_, err := addPhotos(ctx, tx, b, photos)
+		_, err := s.addPhotos(ctx, tx, b, photos)
 
 		return err
 	})

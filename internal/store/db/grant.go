@@ -31,6 +31,7 @@ var (
 	deletableTables = []string{
 		"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops", "sessions", "login_challenges", "account_tokens",
 		"second_factors", "recovery_codes", "stranger_counts", "login_throttles", "stranger_seats",
+		"people_reads",
 	}
 )
 

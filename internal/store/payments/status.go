@@ -31,7 +31,8 @@ type PaymentStatus struct {
 	ExpiresAt     *time.Time
 	FailureCode   *models.FailureCode
 	UpdatedAt     time.Time
-	Unheard       bool // the gateway can be asked about the attempt, and has not been heard about it for UnheardFor
+	LastDecline   *Decline // of an open attempt
+	Unheard       bool     // the gateway can be asked about the attempt, and has not been heard about it for UnheardFor
 }
 
 // UnheardFor is how long nothing has to be heard about an open attempt before its customer's waiting has the gateway asked, and how
@@ -50,7 +51,8 @@ SELECT ` + db.AccountColumns("$4") + `, bk.id, bk.user_id, bk.status, bk.amount,
             WHEN pt.status = 'PAID' AND pt.refunded_amount > 0 THEN 'PARTIAL_REFUND'
             ELSE COALESCE(pt.status, '') END,
        pt.id, COALESCE(pt.payment_method, ''), COALESCE(pt.channel, ''), pt.checkout_url, pt.expires_at, pt.failure_code,
-       GREATEST(bk.updated_at, pt.updated_at), COALESCE(` + unheardSQL + `$3, false)
+       GREATEST(bk.updated_at, pt.updated_at), COALESCE(` + unheardSQL + `$3, false),
+       d.occurred_at, COALESCE(d.result_code, ''), COALESCE(d.failure_reason, '')
 FROM users AS u
 LEFT JOIN bookings AS bk ON bk.id = $2
 LEFT JOIN LATERAL (
@@ -59,6 +61,7 @@ LEFT JOIN LATERAL (
     FROM payment_transactions WHERE booking_id = bk.id AND kind = 'PAYMENT'
     ORDER BY status = 'PAID' DESC, attempt DESC LIMIT 1
 ) AS pt ON true
+LEFT JOIN LATERAL (` + lastDeclineSQL + `) AS d ON pt.status = 'PENDING'
 WHERE u.id = $1 AND ` + db.AccountIsLive
 
 // CallerStatus is what one statement reads for a customer who asks for a payment: the payment, and the customer's own account, which
@@ -100,6 +103,8 @@ type statusRow struct {
 	amount        *models.Money
 	currency      *string
 	updated       *time.Time
+	declinedAt    *time.Time
+	declined      Decline
 	PaymentStatus
 }
 
@@ -107,6 +112,7 @@ func (r *statusRow) fields() []any {
 	return []any{
 		&r.booking, &r.user, &r.bookingStatus, &r.amount, &r.currency, &r.PaymentStatus.PaymentStatus, &r.TransactionID, &r.Method, &r.Channel,
 		&r.CheckoutURL, &r.ExpiresAt, &r.FailureCode, &r.updated, &r.Unheard,
+		&r.declinedAt, &r.declined.ResultCode, &r.declined.Reason,
 	}
 }
 
@@ -114,6 +120,11 @@ func (r *statusRow) status() *PaymentStatus {
 	p := &r.PaymentStatus
 	p.BookingID, p.UserID, p.BookingStatus = *r.booking, *r.user, *r.bookingStatus
 	p.Amount, p.Currency, p.UpdatedAt = *r.amount, *r.currency, *r.updated
+
+	if r.declinedAt != nil {
+		r.declined.At = *r.declinedAt
+		p.LastDecline = &r.declined
+	}
 
 	if p.TransactionID == nil {
 		p.PaymentStatus, p.FailureCode = p.BookingStatus.Unattempted()

@@ -213,6 +213,10 @@ func describe(ctx context.Context, in bun.IDB, rows []models.Refund) error {
 		return err
 	}
 
+	if err := noteOwed(ctx, in, rows); err != nil {
+		return err
+	}
+
 	people := db.People{}
 
 	for i := range rows {

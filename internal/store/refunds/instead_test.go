@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
+	"rihla/internal/store/refunds"
 	"rihla/models"
 )
 
@@ -89,6 +90,44 @@ func TestPayoutOfLateMoneyThatTheGatewayRefused(t *testing.T) {
 	now := b.Transaction(t, tx.ID)
 	require.Equal(t, "0.00", now.Remaining().String())
 	b.RequireIdentities(t)
+}
+
+// TestOwedRefundsNeedAPayout: a refund that its gateway did not make is in the list of payouts while it is owed.
+func TestOwedRefundsNeedAPayout(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.Paid(t, 1)
+	r, other := b.failed(t, tx, "15.00"), b.failed(t, tx, "101.00")
+	listed := func(needs bool) (ids []uuid.UUID) {
+		list, err := b.Store.Refunds.ListRefunds(t.Context(), refunds.RefundFilter{NeedsPayout: &needs})
+		require.NoError(t, err)
+
+		for _, r := range list.Items {
+			require.Equal(t, needs, r.NeedsPayout() || r.Owed)
+
+			ids = append(ids, r.ID)
+		}
+
+		return ids
+	}
+
+	require.ElementsMatch(t, []uuid.UUID{r.ID, other.ID}, listed(true))
+	require.Empty(t, listed(false))
+
+	paid := b.Decide(t, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleAdmin)
+	require.Empty(t, listed(true), "one is decided, and of the other there is not enough left")
+	b.settleInstead(t, paid)
+	require.Len(t, listed(false), 3)
+
+	// Who has looked at it and wants nothing paid resolves the incident.
+	again := b.failed(t, tx, "1.00")
+	require.Equal(t, []uuid.UUID{again.ID}, listed(true))
+	b.Exec(t, "UPDATE incidents SET status = 'RESOLVED', resolved_at = now() WHERE refund_id = $1", again.ID)
+	require.Empty(t, listed(true))
+
+	one, err := b.Store.Refunds.RefundByID(t.Context(), other.ID)
+	require.NoError(t, err)
+	require.False(t, one.Owed)
 }
 
 // TestPayoutInsteadAtOnce: of many who confirm at once, and of another refund of the same money, one goes back.

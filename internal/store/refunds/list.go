@@ -77,7 +77,7 @@ func (s *Store) ListRefunds(ctx context.Context, f RefundFilter) (db.Listed[mode
 	}
 
 	if f.NeedsPayout != nil {
-		q = q.Where("((rf.channel = ? AND rf.status = ? OR rf.returned_at IS NOT NULL) "+
+		q = q.Where("((rf.channel = ? AND rf.status = ? OR rf.returned_at IS NOT NULL OR "+owedWhere+") "+
 			"AND (rf.approval_until IS NULL OR EXISTS (SELECT FROM refund_approvals AS ra WHERE ra.refund_id = rf.id AND ra.decision = ?)) "+
 			"AND NOT EXISTS (SELECT FROM refund_payouts AS rp WHERE rp.refund_id = rf.id)) = ?",
 			models.RefundByHand, models.RefundPending, models.ApprovalApproved, *f.NeedsPayout)

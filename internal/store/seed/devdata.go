@@ -126,7 +126,7 @@ func demoUsers(provider uuid.UUID, passwordHash string, now time.Time) []models.
 		u := models.User{
 			ID: demoID("user:" + name), Name: "Demo " + strings.Join(words, " "), Email: name + "@rihla.test",
 			Phone: demoPhone, PasswordHash: passwordHash, Role: role, Locale: models.LocaleArabic,
-			EmailVerifiedAt: &now,
+			EmailVerifiedAt: &now, OwnerProvedAt: &now,
 		}
 		if role.IsPlatform() {
 			u.Phone = platformPhone

@@ -98,7 +98,8 @@ function useActions(refund: Schemas['Refund']): Action[] {
     {
       name: 'rejectPayout',
       operation: 'RejectRefundPayout',
-      shown: refund.needs_payout,
+      // What the gateway did not make, or what came back, is owed: it cannot be rejected.
+      shown: refund.needs_payout && refund.status === 'PENDING',
       danger: true,
       fields: why,
       submit: (values) =>

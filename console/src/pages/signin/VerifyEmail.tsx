@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'react-router';
 import { getMe, verifyEmail } from '@/api/identity';
+import { ApiError } from '@/api/errors';
 import { useMeQuery } from '@/app/me';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
@@ -19,7 +20,8 @@ export function Component() {
   const me = useMeQuery();
   const [password, setPassword] = useState('');
   // The session of an account whose address is confirmed is not the one that the link is for.
-  const own = me.data?.email_verified === false && !me.isError;
+  const [another, setAnother] = useState(false);
+  const own = me.data?.email_verified === false && !me.isError && !another;
   const verify = useMutation({
     mutationFn: async () => {
       if (!own) return verifyEmail(token, password);
@@ -27,7 +29,11 @@ export function Component() {
       await getMe();
       return verifyEmail(token);
     },
-    onError: () => void me.refetch(),
+    onError: (error) => {
+      // The link is of another account than the session: the API asks for its password.
+      if (own && error instanceof ApiError && 'password' in error.fields) setAnother(true);
+      void me.refetch();
+    },
   });
   return (
     <Alone title={t('verify.title')}>
