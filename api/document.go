@@ -121,7 +121,7 @@ func (w *jsonWriter) object(n *yaml.Node) error {
 		return err
 	}
 
-	// What our own generator is told about Go types would make another one import our packages.
+	// The Go types are for our own generator and would make another one import our packages.
 	members = slices.DeleteFunc(members, func(m member) bool { return strings.HasPrefix(m.name, "x-go-") })
 
 	w.out.WriteByte('{')

@@ -54,7 +54,7 @@ func TestServedDocument(t *testing.T) {
 	require.Contains(t, string(served), `"price_per_seat":575.00`)
 }
 
-// withoutGoTypes takes from the document what only our own generator is told.
+// withoutGoTypes takes the Go types from the document, which are for our own generator.
 func withoutGoTypes(t *testing.T, document []byte) string {
 	t.Helper()
 

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// uncovered are the directories whose words are not checked yet.
-var uncovered = []string{"api/gen"}
+// uncovered are the directories of generated code.
+var uncovered = []string{"api/gen", "e2e/clients/oapi", "e2e/clients/ogen", "e2e/clients/generated"}
 
 // declared are names that package-level declarations, methods and struct fields must not have, and what to write instead.
 var declared = map[string]string{

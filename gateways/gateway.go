@@ -111,11 +111,13 @@ type Checkout struct {
 	// are those of PaymentID alone.
 	Others []Debit
 	// OthersUnread: the company did not say whether there are Others.
-	OthersUnread  bool
-	Method        models.PaymentMethod // that it was paid by; empty: not paid, or the company does not say it in terms of the service
-	PaidAt        *time.Time           // when the money was taken, as the gateway says it; nil: it does not say, or there is none
-	ResultCode    string               // the gateway's machine code; with the next, while open: of the last try that was declined, PaymentID its id
-	FailureReason string               // the gateway's words, empty unless it failed
+	OthersUnread bool
+	Method       models.PaymentMethod // that it was paid by; empty: not paid, or the company does not say it in terms of the service
+	PaidAt       *time.Time           // when the money was taken, as the gateway says it; nil: it does not say, or there is none
+	// ResultCode is the gateway's machine code. While the checkout is open, it and the next are those of the last try that was declined,
+	// and PaymentID is its id.
+	ResultCode    string
+	FailureReason string // the gateway's words, empty unless it failed
 }
 
 // Debit is a payment that took money for a checkout beside the one that the answer is about.

@@ -26,14 +26,14 @@ func main() {
 		server = "http://127.0.0.1:8080"
 	}
 
-	if err := tell(context.Background(), server); err != nil {
+	if err := play(context.Background(), server); err != nil {
 		log.Fatal(err)
 	}
 
 	log.Print("a client of oapi-codegen told the whole story")
 }
 
-func tell(ctx context.Context, server string) error {
+func play(ctx context.Context, server string) error {
 	customer, err := signIn(ctx, server, "end_user")
 	if err != nil {
 		return err

@@ -75,7 +75,8 @@ var identities = map[string]string{
 		JOIN payment_transactions AS t ON t.id = f.payment_transaction_id
 		LEFT JOIN financial_records AS r ON r.refund_id = f.id AND r.kind <> 'CLAWBACK'
 		WHERE NOT f.vat_of_amount OR added.amount <> f.amount OR (t.status = 'PAID' AND r.gross_amount IS DISTINCT FROM f.amount)
-		    OR added.vat_amount <> CASE WHEN t.suspense_at IS NULL AND t.kind = 'PAYMENT' THEN round(f.amount * t.vat_rate / (1 + t.vat_rate), 2) ELSE 0 END`,
+		    OR added.vat_amount <> CASE WHEN t.suspense_at IS NULL AND t.kind = 'PAYMENT'
+		        THEN round(f.amount * t.vat_rate / (1 + t.vat_rate), 2) ELSE 0 END`,
 	"a trip's seats are those of its bookings": `
 		SELECT t.id::text FROM trips AS t
 		WHERE t.seats_taken <> (SELECT COALESCE(sum(seats), 0) FROM bookings WHERE trip_id = t.id AND seats_held)`,
