@@ -105,7 +105,7 @@ func takenAgain(ctx context.Context, s *store.Store, t *models.PaymentTransactio
 func secondDebitsOf(c gateways.Checkout) []payments.SecondDebit {
 	all := make([]payments.SecondDebit, len(c.Others))
 	for i, d := range c.Others {
-		all[i] = payments.SecondDebit{GatewayPaymentID: d.PaymentID, Amount: d.Amount, Currency: d.Currency, TakenAt: d.PaidAt}
+		all[i] = payments.SecondDebit{GatewayPaymentID: d.PaymentID, Amount: d.Amount, Currency: d.Currency, PaidBy: d.Method, TakenAt: d.PaidAt}
 	}
 
 	return all

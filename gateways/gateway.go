@@ -125,6 +125,7 @@ type Debit struct {
 	PaymentID string // the company's; never empty
 	Amount    models.Money
 	Currency  string
+	Method    models.PaymentMethod // as of Checkout
 	PaidAt    *time.Time // as of Checkout
 }
 

@@ -1,4 +1,4 @@
-module clients
+module rihla/e2e/clients
 
 go 1.26.6
 

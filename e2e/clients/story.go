@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"clients/oapi"
+	"rihla/e2e/clients/oapi"
 )
 
 // devPassword is that of every user that `rihla dev` makes.

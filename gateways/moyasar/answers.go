@@ -192,7 +192,9 @@ func (r *reading) settle() {
 	r.ResultCode = "paid" + first.Source.code()
 
 	for _, p := range r.payments[1:] {
-		r.Others = append(r.Others, gateways.Debit{PaymentID: p.ID, Amount: p.amount, Currency: p.Currency, PaidAt: p.at()})
+		r.Others = append(r.Others, gateways.Debit{
+			PaymentID: p.ID, Amount: p.amount, Currency: p.Currency, Method: methodOf(p.Source.Type, p.Source.Company), PaidAt: p.at(),
+		})
 	}
 }
 

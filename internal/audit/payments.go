@@ -58,7 +58,7 @@ func paymentMethod() check {
 		sql: `
 SELECT 'payment-method', 'payment', t.id, format('chosen %s, paid by %s, which no success of the gateway says', t.payment_method, t.paid_by)
 FROM payment_transactions AS t
-WHERE t.kind = 'PAYMENT' AND t.paid_by IS NOT NULL
+WHERE t.kind <> 'REFUND' AND t.paid_by IS NOT NULL
   AND NOT EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.type = 'payment.succeeded'
                   AND e.outcome IN ('APPLIED', 'INCIDENT') AND e.payment_method = t.paid_by)`,
 	}

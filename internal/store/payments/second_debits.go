@@ -18,6 +18,7 @@ type SecondDebit struct {
 	GatewayPaymentID string
 	Amount           models.Money
 	Currency         string
+	PaidBy           models.PaymentMethod // empty: the gateway does not say
 	TakenAt          *time.Time // nil: the gateway does not say
 }
 
@@ -145,6 +146,7 @@ func secondDebit(t *models.PaymentTransaction, said *SecondDebit, e *models.Webh
 	}
 
 	d.FailureCode = &why
+	d.NotePaidBy(said.PaidBy)
 
 	return d
 }
@@ -155,7 +157,7 @@ func proveSecondDebit(ctx context.Context, tx bun.Tx, d *models.PaymentTransacti
 	e := models.WebhookEvent{
 		ID: models.NewID(), Channel: d.Channel, WebhookID: polledPrefix + "second:" + d.ID.String(), Type: models.EventPaymentSucceeded,
 		TransactionID: &d.ID, CheckoutID: *d.Reference, MerchantReference: d.ParentID.String(), Amount: &amount, Currency: currency,
-		PaymentMethod: d.PaymentMethod, OccurredAt: at, ReceivedAt: now, ProcessedAt: &now, Outcome: models.OutcomeApplied,
+		PaymentMethod: d.Method(), OccurredAt: at, ReceivedAt: now, ProcessedAt: &now, Outcome: models.OutcomeApplied,
 	}
 
 	if d.SuspenseAt != nil {
@@ -178,7 +180,7 @@ func secondDebitMessage(t, d *models.PaymentTransaction) string {
 	switch {
 	case d.SuspenseAt != nil:
 		return message + "The second amount is in suspense: refund it."
-	case d.PaymentMethod.RefundChannel() == models.RefundByHand:
+	case d.RefundChannel() == models.RefundByHand:
 		return message + fmt.Sprintf("%s %s is owed to the customer; finance has to pay all of it out by hand.", amount, currency)
 	default:
 		return message + fmt.Sprintf("%s %s is owed to the customer and is refunded in full; what was paid first stays as it is.",

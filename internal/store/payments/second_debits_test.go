@@ -252,3 +252,25 @@ func TestPaidTwiceInSuspense(t *testing.T) {
 		require.Len(t, b.noted(t, tx.ID, again("575.00", "SAR")), news, took)
 	}
 }
+
+// A card's checkout that is paid once more from a bank: the second amount goes back by hand, as it came.
+func TestPaidTwiceByAnotherMethod(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.settledWith(t)
+
+	said := again("575.00", "SAR")
+	said[0].PaidBy = models.MethodBillPayment
+	added := b.noted(t, tx.ID, said)
+	require.Len(t, added, 1)
+
+	d := b.Transaction(t, added[0])
+	require.Equal(t, models.MethodBillPayment, *d.PaidBy)
+	require.Nil(t, b.Transaction(t, tx.ID).PaidBy)
+	require.Contains(t, b.Incidents(t)[0].Message, "finance has to pay all of it out by hand")
+
+	due, err := b.Store.Refunds.OrderLateRefund(t.Context(), d.ID, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.RefundByHand, due.Channel)
+	b.RequireIdentities(t)
+}
