@@ -126,7 +126,7 @@ type Debit struct {
 	Amount    models.Money
 	Currency  string
 	Method    models.PaymentMethod // as of Checkout
-	PaidAt    *time.Time // as of Checkout
+	PaidAt    *time.Time           // as of Checkout
 }
 
 // RefundRequest asks for money to go back.

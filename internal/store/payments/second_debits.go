@@ -19,7 +19,7 @@ type SecondDebit struct {
 	Amount           models.Money
 	Currency         string
 	PaidBy           models.PaymentMethod // empty: the gateway does not say
-	TakenAt          *time.Time // nil: the gateway does not say
+	TakenAt          *time.Time           // nil: the gateway does not say
 }
 
 // NoteSecondDebits books what a gateway took for a payment beside what settled it (rules: late.second-debit): each debit is a FAILED
