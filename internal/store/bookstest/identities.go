@@ -77,6 +77,17 @@ var identities = map[string]string{
 		WHERE NOT f.vat_of_amount OR added.amount <> f.amount OR (t.status = 'PAID' AND r.gross_amount IS DISTINCT FROM f.amount)
 		    OR added.vat_amount <> CASE WHEN t.suspense_at IS NULL AND t.kind = 'PAYMENT'
 		        THEN round(f.amount * t.vat_rate / (1 + t.vat_rate), 2) ELSE 0 END`,
+	"what a company is owed and was paid, by its lines' sums = what its accounts hold": `
+		SELECT p.id::text FROM providers AS p
+		WHERE (SELECT ROW(coalesce(sum(in_current_balance_amount), 0), coalesce(sum(transferred_amount), 0)) FROM report_days
+		       WHERE provider_id = p.id) IS DISTINCT FROM (
+		    SELECT ROW(coalesce(sum(CASE a.name WHEN 'payable' THEN a.amount END), 0),
+		               coalesce(sum(CASE a.name WHEN 'paid_out' THEN a.amount END), 0))
+		    FROM (SELECT split_part(credit_account, ':', 3) AS name, amount FROM ledger_transfers
+		          WHERE credit_account LIKE 'provider:' || p.id || ':%'
+		          UNION ALL
+		          SELECT split_part(debit_account, ':', 3), -amount FROM ledger_transfers
+		          WHERE debit_account LIKE 'provider:' || p.id || ':%') AS a)`,
 	"a trip's seats are those of its bookings": `
 		SELECT t.id::text FROM trips AS t
 		WHERE t.seats_taken <> (SELECT COALESCE(sum(seats), 0) FROM bookings WHERE trip_id = t.id AND seats_held)`,

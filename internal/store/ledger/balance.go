@@ -26,16 +26,8 @@ type Balance struct {
 // Earned is what the provider's sales have come to, after commission and refunds.
 func (b Balance) Earned() models.Money { return b.Payable.Add(b.PaidOut) }
 
-// balancesSQL are the companies with their balances at the moment that stands for ?; NULL is now. Both sides of both accounts are sums over
-// one range of an index that has the amounts in it (migration 0009). One statement sees one state of the books.
-const balancesSQL = `
-SELECT p.id, p.id AS provider_id, p.name, p.status,
-       (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE credit_account = account.payable AND created_at <= at.moment)
-     - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = account.payable AND created_at <= at.moment)
-       AS payable,
-       (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE credit_account = account.paid_out AND created_at <= at.moment)
-     - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = account.paid_out AND created_at <= at.moment)
-       AS paid_out,
+// lastPayoutSQL is when the company was last paid, up to the moment at.moment.
+const lastPayoutSQL = `
        (SELECT created_at FROM ledger_transfers AS l
         WHERE credit_account = account.paid_out AND created_at <= at.moment AND kind = 'PAYOUT'
            AND NOT EXISTS (SELECT FROM payout_reversals AS r
@@ -45,6 +37,25 @@ SELECT p.id, p.id AS provider_id, p.name, p.status,
 FROM providers AS p
 CROSS JOIN LATERAL (SELECT 'provider:' || p.id || ':payable' AS payable, 'provider:' || p.id || ':paid_out' AS paid_out) AS account
 CROSS JOIN (SELECT coalesce(?::timestamptz, 'infinity') AS moment, coalesce(?::timestamptz, statement_timestamp()) AS as_of) AS at`
+
+// balancesNowSQL are the companies with their balances now, by the sums of reports: a few rows for each day of a company, where the
+// transfers are several for each payment. The audit holds the two to each other (rules: reports.balance). Both ? are NULL.
+const balancesNowSQL = `
+SELECT p.id, p.id AS provider_id, p.name, p.status, coalesce(lines.payable, 0) AS payable, coalesce(lines.paid_out, 0) AS paid_out,` +
+	lastPayoutSQL + `
+LEFT JOIN LATERAL (SELECT sum(in_current_balance_amount) AS payable, sum(transferred_amount) AS paid_out
+                   FROM report_days WHERE provider_id = p.id) AS lines ON true`
+
+// balancesSQL are the companies with their balances at the moment that stands for ?; NULL is now. Both sides of both accounts are sums over
+// one range of an index that has the amounts in it (migration 0009). One statement sees one state of the books.
+const balancesSQL = `
+SELECT p.id, p.id AS provider_id, p.name, p.status,
+       (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE credit_account = account.payable AND created_at <= at.moment)
+     - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = account.payable AND created_at <= at.moment)
+       AS payable,
+       (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE credit_account = account.paid_out AND created_at <= at.moment)
+     - (SELECT coalesce(sum(amount), 0) FROM ledger_transfers WHERE debit_account = account.paid_out AND created_at <= at.moment)
+       AS paid_out,` + lastPayoutSQL
 
 var balanceSQL = "SELECT payable, paid_out, last_payout, as_of FROM (" + strings.ReplaceAll(balancesSQL, "?", "$2") + ") AS pb" +
 	" WHERE id = $1"
@@ -106,8 +117,13 @@ func (s *Store) ListBalances(ctx context.Context, f BalanceFilter) (db.Listed[Pr
 		moment = &earliest
 	}
 
+	sql := balancesSQL
+	if moment == nil {
+		sql = balancesNowSQL
+	}
+
 	balances := func() *bun.SelectQuery {
-		return s.db.NewSelect().Model((*ProviderBalance)(nil)).ModelTableExpr("("+balancesSQL+") AS pb", moment, moment)
+		return s.db.NewSelect().Model((*ProviderBalance)(nil)).ModelTableExpr("("+sql+") AS pb", moment, moment)
 	}
 	q := balances()
 
