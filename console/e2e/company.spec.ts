@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { choose, dialog, expect, field, open, openAs, row, settled, test } from './fixtures';
+import { choose, dialog, expect, expectAccessible, field, open, openAs, row, settled, test } from './fixtures';
 import { Caller, day, eventually, newTrip, paidBooking, type Schemas } from './service';
 
 /** A red square. */
@@ -160,4 +160,28 @@ test('a company sees who travels', async ({ page, t }) => {
   await expect(passengers).toContainText(booking.booking_number);
   await expect(passengers).toContainText('Passenger 2');
   await expect(passengers).toContainText(booking.contact.phone);
+});
+
+test('a bus that is taken out of use names the published trips that use it', async ({ page, t }) => {
+  const trip = await newTrip();
+  const company = await Caller.as('PROVIDER_ADMIN');
+  const path = `/api/v1/provider/buses/${trip.bus_id}`;
+  const { data: bus } = await company.get<{ data: Schemas['Bus'] }>(path);
+  await openAs(page, 'PROVIDER_ADMIN', `/buses?search=${encodeURIComponent(bus.plate_number)}`);
+  await row(page, bus.plate_number).click();
+  await dialog(page, bus.plate_number)
+    .getByRole('button', { name: t('action.edit') })
+    .click();
+  const form = dialog(page, t('action.edit'));
+  await choose(form, t('field.status'), t('state.bus.UNDER_MAINTENANCE'));
+  await form.getByRole('button', { name: t('action.save') }).click();
+  try {
+    const affected = page.getByRole('dialog').filter({ hasText: t('portal.affectedHint') });
+    await expect(affected.getByRole('link').first()).toBeVisible();
+    await expectAccessible(page, 'the trips of a bus');
+    await affected.getByRole('button', { name: t('action.close') }).click();
+    await expect(affected).toBeHidden();
+  } finally {
+    await company.patch(path, { status: 'ACTIVE' });
+  }
 });

@@ -115,6 +115,10 @@ export function Effects({ of: preview }: { of: Preview }) {
           ],
           [t('preview.paidBy'), payers],
           [t('preview.leftThen'), money(preview.remaining_amount)],
+          [
+            t('field.outsideRefunded'),
+            preview.outside_refunded_amount > 0 ? money(preview.outside_refunded_amount) : null,
+          ],
           [t('preview.booking'), before === after ? word(after) : t('preview.becomes', { after: word(after) })],
           [t('preview.seatsFreed'), preview.seats_freed > 0 ? preview.seats_freed : null],
         ]}

@@ -91,6 +91,16 @@ function PaymentFacts({ payment }: { payment: Schemas['PaymentTransactionDetail'
           [t('card.vat_amount'), <Money key="v" amount={payment.vat_amount} currency={payment.currency} />],
           [t('field.method'), word(payment.payment_method)],
           [t('field.paidBy'), payment.paid_by && word(payment.paid_by)],
+          [
+            t('field.outsideRefunded'),
+            payment.outside_refunded_amount > 0 && (
+              <Money
+                key="v"
+                amount={payment.outside_refunded_amount}
+                currency={payment.captured_currency ?? payment.currency}
+              />
+            ),
+          ],
           [t('field.gateway'), word(payment.provider)],
           [t('field.reference'), <CopyId key="v" id={payment.reference} whole />],
           [t('field.failure'), payment.failure_code],

@@ -1,8 +1,10 @@
-import { Button } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
+import { Link } from 'react-router';
 import type { Operation } from '@/api/access';
+import type { Schemas } from '@/api/client';
 import { isProvider, useMay, useMe } from '@/app/me';
 import type { PageName } from '@/app/nav';
 import type { Column } from '@/components/columns';
@@ -10,6 +12,7 @@ import { Detail } from '@/components/Detail';
 import type { Filter } from '@/components/Filters';
 import { ListPage } from '@/components/ListPage';
 import ui from '@/components/ui.module.css';
+import { When } from '@/components/When';
 import type { Field, Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { Said } from '@/forms/Toast';
@@ -32,7 +35,7 @@ interface Props<T> {
   /** `query` names the company that administrators make it for. */
   create: (values: Values, query: { provider_id?: string }) => Promise<{ data: T }>;
   /** `changed` are the fields to send: what others have changed meanwhile stays. */
-  change: (id: string, values: Values, changed: Field[]) => Promise<unknown>;
+  change: (id: string, values: Values, changed: Field[]) => Promise<{ data: T }>;
   remove: (id: string) => Promise<unknown>;
   creates: Operation;
   /** Whether the row can be changed in its state. */
@@ -41,7 +44,13 @@ interface Props<T> {
   actions?: (row: T) => ReactNode;
 }
 
-interface Resource {
+/** The published trips that use what was taken out of use, of which the first are named. */
+interface Affected {
+  affected_trips?: Schemas['AffectedTrip'][];
+  affected_trips_total?: number;
+}
+
+interface Resource extends Affected {
   id: string;
   provider_id: string;
 }
@@ -132,6 +141,7 @@ function Add<T extends Resource>({
 function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & { row: T; close: () => void }) {
   const { t } = useWords();
   const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
+  const [affected, setAffected] = useState<Affected>({});
   const close = () => {
     setDoing(null);
   };
@@ -164,7 +174,16 @@ function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & 
         submitLabel={t('action.save')}
         changes={[props.name]}
         done={t('done.saved', { name: props.titleOf(row) })}
-        submit={(values, _, changed) => props.change(row.id, values, changed)}
+        submit={async (values, _, changed) => {
+          const { data } = await props.change(row.id, values, changed);
+          setAffected(data);
+        }}
+      />
+      <AffectedTrips
+        of={affected}
+        close={() => {
+          setAffected({});
+        }}
       />
       <FormDialog
         opened={doing === 'remove'}
@@ -185,5 +204,36 @@ function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & 
         </p>
       </FormDialog>
     </>
+  );
+}
+
+/** What is out of use is still on sale with these trips: each needs another one. */
+function AffectedTrips({
+  of: { affected_trips: trips = [], affected_trips_total: total = 0 },
+  close,
+}: {
+  of: Affected;
+  close: () => void;
+}) {
+  const { t } = useWords();
+  return (
+    <Modal
+      opened={trips.length > 0}
+      onClose={close}
+      title={t('portal.affected', { count: total })}
+      closeButtonProps={{ 'aria-label': t('action.close') }}
+    >
+      <p className={ui.text}>{t('portal.affectedHint')}</p>
+      <ul className={ui.text}>
+        {trips.map(({ id, title, departure_at }) => (
+          <li key={id}>
+            <Link to={`/trips?search=${encodeURIComponent(title)}`}>
+              <bdi>{title}</bdi>
+            </Link>{' '}
+            · <When at={departure_at} />
+          </li>
+        ))}
+      </ul>
+    </Modal>
   );
 }

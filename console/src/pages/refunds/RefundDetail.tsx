@@ -67,6 +67,8 @@ export function RefundDetail({
           [t('field.type'), word(refund.refund_type)],
           [t('refund.percent'), refund.policy_percent === null ? null : `${refund.policy_percent} %`],
           [t('field.channel'), word(refund.channel)],
+          [t('refund.gatewayId'), refund.gateway_refund_id && <CopyId key="v" id={refund.gateway_refund_id} whole />],
+          [t('refund.insteadOf'), refund.instead_of && <CopyId key="v" id={refund.instead_of} />],
           [t('field.reason'), refund.reason && <bdi key="v">{refund.reason}</bdi>],
           [t('field.failure'), refund.failure_code],
           [
