@@ -1,0 +1,100 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/incidents"
+	"rihla/models"
+)
+
+// resolve finds the attempt that the event is about, and for refund events the refund, and writes their ids into the
+// event. A nil attempt: there is no such thing on this channel.
+func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.PaymentTransaction, models.Refund, error) {
+	var (
+		t      models.PaymentTransaction
+		refund models.Refund
+	)
+
+	q := tx.NewSelect().Model(&t).Where("kind IN (?)", bun.List(models.Paying())).Where("channel = ?", e.Channel).Order("kind").Limit(1)
+
+	reference, err := uuid.Parse(e.MerchantReference)
+
+	switch {
+	case e.MerchantReference == "" && e.CheckoutID != "" && !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+		// Companies do not repeat our reference in every message. These move nothing, so that the payment's id will do for a checkout's.
+		q = q.Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID)
+	case err != nil:
+		return nil, refund, nil //nolint:nilerr // a reference that is not ours is an answer, not an error
+	case isRefundEvent(e.Type):
+		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {
+			return nil, refund, ignoreNoRows(err)
+		}
+
+		q = q.Where("id = ?", refund.PaymentTransactionID)
+		if e.CheckoutID != "" { // not every company repeats it with a refund
+			q = q.Where("reference = ?", e.CheckoutID)
+		}
+	default:
+		q = q.Where("id = ?", reference)
+	}
+
+	if err := q.Scan(ctx); err != nil {
+		return nil, refund, ignoreNoRows(err)
+	}
+
+	// Another checkout than the attempt's own is one that we do not know, unless it is that of another attempt (otherOwner).
+	if t.Reference != nil && e.CheckoutID != "" && *t.Reference != e.CheckoutID && !isPaymentOf(&t, e) {
+		known, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("kind = ?", models.KindPayment).
+			Where("gateway = ?", t.Gateway).Where("reference = ?", e.CheckoutID).Exists(ctx)
+		if err != nil || !known {
+			return nil, refund, err
+		}
+	}
+
+	e.TransactionID = &t.ID
+	if isRefundEvent(e.Type) {
+		e.RefundID = &refund.ID
+	}
+
+	return &t, refund, keepPaymentID(ctx, tx, &t, e)
+}
+
+func isRefundEvent(t models.EventType) bool {
+	return t == models.EventRefundSucceeded || t == models.EventRefundFailed
+}
+
+func isDisputeEvent(t models.EventType) bool {
+	return t == models.EventPaymentDisputed || t == models.EventDisputeClosed
+}
+
+func isPaymentEvent(t models.EventType) bool {
+	return t == models.EventPaymentSucceeded || t == models.EventPaymentFailed || t == models.EventPaymentExpired
+}
+
+// ignoreNoRows is nil for "no rows", where finding nothing is a valid result.
+func ignoreNoRows(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+
+	return fmt.Errorf("resolve event: %w", err)
+}
+
+func unknownReferenceID(e *models.WebhookEvent) uuid.UUID {
+	return models.IncidentID(models.IncidentUnknownReference, string(e.Channel)+":"+cmp.Or(e.CheckoutID, e.MerchantReference, e.WebhookID))
+}
+
+func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
+	return incidents.Open(ctx, tx, models.Incident{
+		ID:      unknownReferenceID(e),
+		Kind:    models.IncidentUnknownReference,
+		Message: "Unknown checkout in a signed webhook of this channel. The event is stored without effect. Look up the checkout at the gateway.",
+	}, eventDetails(e))
+}
