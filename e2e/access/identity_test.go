@@ -143,7 +143,8 @@ func (w *world) aboutIdentity(t *testing.T, c cell) (request, bool) {
 	case "ForgotPassword":
 		return request{body: object{"email": mark() + "@rihla.test"}}, true
 	case "VerifyEmail":
-		return request{body: object{"token": w.link(t, models.TokenVerifyEmail)}}, true
+		// The password is that of the link's account: in a session of another one the link alone is not enough.
+		return request{body: object{"token": w.link(t, models.TokenVerifyEmail), "password": storetest.Password}}, true
 	case "ResetPassword":
 		return request{body: object{"token": w.link(t, models.TokenResetPassword), "password": "long-enough-password"}}, true
 	case "StepUpBySignOn":

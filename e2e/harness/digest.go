@@ -30,7 +30,10 @@ func (s *Stack) Digest(tb testing.TB) map[string]string {
 		var name string
 
 		require.NoError(tb, rows.Scan(&name))
-		tables = append(tables, name)
+
+		if name != "people_reads" { // how much was read
+			tables = append(tables, name)
+		}
 	}
 
 	require.NoError(tb, rows.Err())
