@@ -245,7 +245,7 @@ func (b *fuzzBundle) fingerprint(t *testing.T) string {
 func fingerprintSQL(tb testing.TB, db *sql.DB) string {
 	tb.Helper()
 
-	rows, err := db.QueryContext(tb.Context(),"SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename")
+	rows, err := db.QueryContext(tb.Context(), "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename")
 	require.NoError(tb, err)
 
 	defer rows.Close()
