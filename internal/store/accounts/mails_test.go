@@ -191,7 +191,8 @@ func TestStrangersSecondFactorGoes(t *testing.T) {
 			b := setup(t)
 			ctx, stays := t.Context(), name != "never proved"
 
-			b.Exec(t, "UPDATE users SET email_verified_at = CASE WHEN $1 THEN now() END, role = $2 WHERE id = $3", tt.proved, tt.role, b.Customer.ID)
+			b.Exec(t, `UPDATE users SET email_verified_at = CASE WHEN $1 THEN now() END,
+				owner_proved_at = CASE WHEN $1 THEN now() END, role = $2 WHERE id = $3`, tt.proved, tt.role, b.Customer.ID)
 			b.enrol(t, "spare")
 			b.link(t, models.TokenResetPassword, "link")
 			require.NoError(t, b.Store.Accounts.ResetPassword(ctx, db.Actor{}, []byte("link"), "a hash"))

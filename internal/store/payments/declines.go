@@ -28,7 +28,8 @@ const lastDeclineSQL = `SELECT we.occurred_at, we.result_code, we.failure_reason
 func (s *Store) LastDecline(ctx context.Context, attempt uuid.UUID) (*Decline, error) {
 	var d Decline
 
-	err := s.db.NewRaw("SELECT d.* FROM payment_transactions AS pt, LATERAL ("+lastDeclineSQL+") AS d WHERE pt.id = ?", attempt).
+	err := s.db.NewRaw("SELECT d.occurred_at, d.result_code, d.failure_reason FROM payment_transactions AS pt, LATERAL ("+
+		lastDeclineSQL+") AS d WHERE pt.id = ?", attempt).
 		Scan(ctx, &d.At, &d.ResultCode, &d.Reason)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // no decline is an answer
