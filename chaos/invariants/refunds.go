@@ -31,12 +31,12 @@ var aboutRefunds = []Invariant{
 			FROM payment_transactions WHERE failure_code = 'GATEWAY_REJECTED' AND NOT $2::jsonb ? id::text`, gatewayRefunds, refusedByGateway),
 	},
 	{
-		"refund-ordered", "no refund without an order: the audit log has its requester, or it is the service's own for late money",
+		"refund-ordered", "no refund without an order, its own or of the one it replaces: the audit log has it, or it is for late money",
 		rows(`SELECT format('refund %s of %s for payment %s, asked for by %s, was not ordered', r.id, r.amount, r.payment_transaction_id,
 				coalesce(r.requested_by::text, 'the service'))
 			FROM refunds AS r JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
 			WHERE CASE WHEN r.requested_by IS NULL THEN t.status <> 'FAILED' OR t.captured_at IS NULL
-				ELSE NOT EXISTS (SELECT FROM audit_log AS a WHERE a.entity = 'refund' AND a.entity_id = r.id
+				ELSE NOT EXISTS (SELECT FROM audit_log AS a WHERE a.entity = 'refund' AND a.entity_id = coalesce(r.instead_of, r.id)
 					AND a.action = 'REFUND_REQUESTED' AND a.actor_id = r.requested_by AND (a.details ->> 'amount')::numeric = r.amount) END
 			UNION ALL SELECT format('refund %s has a workflow and no order', details) FROM incidents WHERE kind = 'REFUND_WITHOUT_ORDER'`),
 	},
@@ -72,7 +72,7 @@ var aboutRefunds = []Invariant{
 		rows(`SELECT format('%s of payment %s went back on one person''s word', sum(r.amount), r.payment_transaction_id)
 			FROM refunds AS r
 			WHERE r.requested_by IS NOT NULL AND r.status <> 'FAILED' AND NOT EXISTS (SELECT FROM refund_approvals AS d
-				WHERE d.refund_id = r.id AND d.decision = 'APPROVED' AND d.decided_by <> r.requested_by)
+				WHERE d.refund_id = coalesce(r.instead_of, r.id) AND d.decision = 'APPROVED' AND d.decided_by <> r.requested_by)
 			GROUP BY r.payment_transaction_id HAVING sum(r.amount) > $2::numeric
 			UNION ALL SELECT format('refund %s was not approved (%s), is %s, and %s at the gateway', r.id, d.decision, r.status,
 				coalesce(g.status, 'not there'))
