@@ -170,6 +170,8 @@ test('refunds are found by what people know', async ({ page, t }) => {
 
 test('fields, amounts and seats have the direction of the page', inEveryLook, async ({ page, t, look }) => {
   const trip = await newTrip();
+  await paidBooking();
+  await paidBooking();
   await openAs(page, 'PROVIDER_ADMIN', `/trips?search=${encodeURIComponent(trip.title)}`);
   const search = page.getByRole('main').getByRole('searchbox', { name: t('list.search') });
   expect(await search.evaluate((input) => getComputedStyle(input).direction)).toBe(
