@@ -93,13 +93,13 @@ function PaymentFacts({ payment }: { payment: Schemas['PaymentTransactionDetail'
           [t('field.paidBy'), payment.paid_by && word(payment.paid_by)],
           [
             t('field.outsideRefunded'),
-            payment.outside_refunded_amount > 0 && (
+            payment.outside_refunded_amount > 0 ? (
               <Money
                 key="v"
                 amount={payment.outside_refunded_amount}
                 currency={payment.captured_currency ?? payment.currency}
               />
-            ),
+            ) : null,
           ],
           [t('field.gateway'), word(payment.provider)],
           [t('field.reference'), <CopyId key="v" id={payment.reference} whole />],
