@@ -17,7 +17,7 @@ func paidOtherwise(t *testing.T, s *harness.Stack, can gateways.Capabilities) {
 	t.Helper()
 
 	if _, bills := can.Of(models.MethodBillPayment); !bills {
-		t.Skip("the company takes no bills")
+		return // the company takes no bills
 	}
 
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)

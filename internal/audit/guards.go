@@ -164,7 +164,7 @@ func bookGuards() []guard {
 // refundGuards hold refunds to their way.
 func refundGuards() []guard {
 	return []guard{
-		{"0055", "", "guard_refund_channel", "f37c2adbb01118ca3d7cab8a4400725c"}, // of before guard_refund_way; no trigger runs it
+		{"0055", "", "guard_refund_channel", "f37c2adbb01118ca3d7cab8a4400725c"}, // replaced by guard_refund_way; no trigger runs it
 		{"0049", "", "guard_refund_way", "7090f4c71b894d0ce7cda8d3bdeb0310"},
 		{"0018", "", "refuse_suspense_change", "ec45af29dbd80aa9ab62f72d0b71c7c7"},
 		{

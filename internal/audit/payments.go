@@ -49,7 +49,7 @@ WHERE (t.captured_at IS NOT NULL) <> (p.id IS NOT NULL)
 	}
 }
 
-// paymentMethod: what was settled before the migration 0049, and by workers of before, need not have it.
+// paymentMethod: what was settled before the migration 0049, or by a worker of an earlier version, need not have it.
 func paymentMethod() check {
 	return check{
 		needs: paidBy,

@@ -29,7 +29,7 @@ WHERE t.kind <> 'REFUND'
 	}
 }
 
-// refundParent: a transaction that a worker of before the migration 0049 has written does not say what its payment was paid by.
+// refundParent: a transaction that a worker of an earlier version has written does not say what its payment was paid by.
 func refundParent() check {
 	return check{
 		rules: []Rule{{"refund-parent", "A refund's transaction is of the same booking or campaign, company, customer, gateway, channel, " +

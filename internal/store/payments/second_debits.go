@@ -60,7 +60,7 @@ func (s *Store) NoteSecondDebits(ctx context.Context, payment uuid.UUID, said []
 	return added, err
 }
 
-// inSuspenseTogether reports a payment whose debits are in suspense as one sum: so they were told by drivers of before.
+// inSuspenseTogether reports a payment whose debits are in suspense as one sum: earlier drivers told them so.
 func inSuspenseTogether(t *models.PaymentTransaction, said []SecondDebit) bool {
 	if t.SuspenseAt == nil {
 		return false

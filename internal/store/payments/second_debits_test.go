@@ -236,7 +236,7 @@ func TestCampaignPaidTwice(t *testing.T) {
 	require.Equal(t, 2, payable.Next)
 }
 
-// TestPaidTwiceInSuspense: drivers of before told both payments as one sum, which is in suspense. It is not booked again; what came beside
+// TestPaidTwiceInSuspense: earlier drivers told both payments as one sum, which is in suspense. It is not booked again; what came beside
 // other money in suspense is.
 func TestPaidTwiceInSuspense(t *testing.T) {
 	t.Parallel()

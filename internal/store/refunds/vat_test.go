@@ -59,7 +59,7 @@ func TestDocumentsOfRefunds(t *testing.T) {
 	}
 }
 
-// Refunds of before carry the VAT that was taken out of the line, and are audited by that rule.
+// Earlier refunds carry the VAT that was taken out of the line, and are audited by that rule.
 func TestDocumentsOfRefundsOfBefore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
