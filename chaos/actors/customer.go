@@ -168,6 +168,9 @@ func (s *story) pay(ctx context.Context) {
 	case schedule.PaysTwice:
 		s.press("succeed")
 		s.debitAgain(ctx)
+	case schedule.RefundedOutside:
+		s.press("succeed")
+		s.refundOutside(ctx)
 	default:
 		s.press("succeed")
 	}
@@ -180,17 +183,40 @@ func (s *story) debitAgain(ctx context.Context) {
 		return
 	}
 
-	if s.schedule.LosesWebhooks() {
-		select {
-		case <-s.healed:
-		case <-ctx.Done():
-			return
-		}
+	if !s.heard(ctx) {
+		return
 	}
 
 	s.note(s.env.Gateway.PayAgain(s.open))
 	s.Journal.Stepf(s.caller.who, "the gateway takes the money of %s once more", s.open)
 	s.Journal.Count("second debits", 1)
+}
+
+// refundOutside has a person give a quarter back in the company's dashboard, before finance staff are asked for any refund.
+func (s *story) refundOutside(ctx context.Context) {
+	if s.settled(ctx) != models.TransactionPaid || !s.heard(ctx) {
+		return
+	}
+
+	quarter := s.booking.Amount.AtRate(models.MustRate("0.25"))
+
+	s.note(s.env.Gateway.RefundInDashboard(s.open, quarter))
+	s.Journal.Stepf(s.caller.who, "%s of %s go back in the company's dashboard", quarter, s.open)
+	s.Journal.Count("refunds in a dashboard", 1)
+}
+
+// heard waits until webhooks are not lost any more; false when the story is over before.
+func (s *story) heard(ctx context.Context) bool {
+	if !s.schedule.LosesWebhooks() {
+		return true
+	}
+
+	select {
+	case <-s.healed:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func (s *story) press(outcome string) {

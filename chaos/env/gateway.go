@@ -9,6 +9,7 @@ import (
 	"rihla/chaos/schedule"
 	"rihla/gateways/double"
 	"rihla/internal/rig"
+	"rihla/models"
 )
 
 // Gateway is the sandbox gateway. The service reaches it through a listener with faults; customers and the harness are
@@ -46,6 +47,11 @@ func (g *Gateway) PayLate(checkout string) error { return g.holderOf(checkout).P
 
 // PayAgain takes the money of a paid checkout once more.
 func (g *Gateway) PayAgain(checkout string) error { return g.holderOf(checkout).PayAgain(checkout) }
+
+// RefundInDashboard gives a part of a paid checkout back as a person does in the company's own dashboard.
+func (g *Gateway) RefundInDashboard(checkout string, amount models.Money) error {
+	return g.holderOf(checkout).RefundInDashboard(checkout, amount)
+}
 
 // TakeBack has the bank refuse a refund of ours that succeeded there. It is false for one that did not, or that the backup account has.
 func (g *Gateway) TakeBack(refund string) (bool, error) {

@@ -108,8 +108,29 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string
 }
 
 // The arguments that queries get about the world outside the database, as JSON.
-func checkouts(s *Evidence) any      { return asJSON(s.Ledger.Checkouts) }
-func gatewayRefunds(s *Evidence) any { return asJSON(s.Ledger.Refunds) }
+func checkouts(s *Evidence) any { return asJSON(s.Ledger.Checkouts) }
+
+// gatewayRefunds are those that the service has asked for.
+func gatewayRefunds(s *Evidence) any { return asJSON(refundsBy(s, false)) }
+
+// outsideRefunds are those that a person has made in the company's dashboard.
+func outsideRefunds(s *Evidence) any { return asJSON(refundsBy(s, true)) }
+
+func refundsBy(s *Evidence, dashboard bool) []rig.Refund {
+	found := []rig.Refund{}
+
+	for _, r := range s.Ledger.Refunds {
+		if r.Dashboard == dashboard {
+			if dashboard {
+				r.MerchantReference = "" // ours or not, it names none of our refunds
+			}
+
+			found = append(found, r)
+		}
+	}
+
+	return found
+}
 
 func approvalLimit(*Evidence) any { return env.ApprovalAbove }
 

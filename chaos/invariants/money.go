@@ -51,7 +51,8 @@ var aboutMoney = []Invariant{
 			LEFT JOIN bookings AS b ON b.id = t.booking_id LEFT JOIN ad_campaigns AS c ON c.id = t.ad_campaign_id
 			WHERE g.status = 'paid' AND (t.id IS NULL OR NOT (
 				t.status = 'PAID' AND t.amount = g.amount AND b.status = 'CONFIRMED' AND t.refunded_amount < t.amount
-				OR t.status = 'PAID' AND t.amount = g.amount AND b.status = 'CANCELLED' AND t.refunded_amount = t.amount
+				OR t.status = 'PAID' AND t.amount = g.amount AND b.status = 'CANCELLED'
+					AND t.refunded_amount + t.outside_refunded_amount = t.amount
 				OR t.status = 'PAID' AND t.amount = g.amount AND c.status IN ('ACTIVE', 'SCHEDULED')
 				OR t.status = 'FAILED' AND t.captured_at IS NOT NULL AND t.refunded_amount = t.amount
 				OR EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id

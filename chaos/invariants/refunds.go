@@ -26,6 +26,7 @@ var aboutRefunds = []Invariant{
 			FROM refunds AS r LEFT JOIN `+gatewayRefundsAs+` ON g.merchant_reference = r.id
 			JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
 			WHERE r.status = 'FAILED' AND r.channel = 'GATEWAY' AND r.failure_code NOT LIKE 'APPROVAL%'
+				AND (r.sends > 0 OR t.outside_refunded_amount = 0) -- else it did not fit, and was never sent
 				AND g.id IS NULL AND NOT $2::jsonb ?| ARRAY[r.id::text, t.reference]
 			UNION ALL SELECT format('attempt %s is GATEWAY_REJECTED, and the gateway has not refused it', id)
 			FROM payment_transactions WHERE failure_code = 'GATEWAY_REJECTED' AND NOT $2::jsonb ? id::text`, gatewayRefunds, refusedByGateway),
@@ -47,8 +48,8 @@ var aboutRefunds = []Invariant{
 	},
 	{
 		"refund-adds-up", "what a payment says has gone back is what its refunds say, and what the gateway says",
-		rows(`SELECT format('payment %s says %s went back, its refunds %s, its refund transactions %s, the gateway %s',
-				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount)
+		rows(`SELECT format('payment %s says %s went back, its refunds %s, its refund transactions %s, the gateway %s, %s of it outside',
+				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount, t.outside_refunded_amount)
 			FROM payment_transactions AS t
 			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount,
 					coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY' AND returned_at IS NULL), 0) AS by_gateway
@@ -57,7 +58,18 @@ var aboutRefunds = []Invariant{
 				WHERE kind = 'REFUND' AND parent_id = t.id) AS rt
 			LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			WHERE t.kind = 'PAYMENT' AND (t.refunded_amount <> r.amount OR t.refunded_amount <> rt.amount
-				OR r.by_gateway <> coalesce(g.refunded_amount, 0))`, checkouts),
+				OR r.by_gateway + t.outside_refunded_amount <> coalesce(g.refunded_amount, 0))`, checkouts),
+	},
+	{
+		"outside-refund-known", "what went back in the company's dashboard is known here to the halala, and an incident says it",
+		rows(`SELECT format('%s of checkout %s went back in the dashboard; payment %s says %s', d.amount, d.checkout_id, t.id,
+				t.outside_refunded_amount)
+			FROM (SELECT checkout_id, sum(amount) AS amount FROM jsonb_to_recordset($1::jsonb)
+				AS g(checkout_id text, amount numeric) GROUP BY 1) AS d
+			FULL JOIN (SELECT * FROM payment_transactions WHERE kind = 'PAYMENT' AND outside_refunded_amount > 0) AS t
+				ON t.reference = d.checkout_id
+			WHERE t.outside_refunded_amount IS DISTINCT FROM d.amount OR NOT EXISTS (SELECT FROM incidents AS i
+				WHERE i.payment_transaction_id = t.id AND i.kind = 'OUTSIDE_REFUND')`, outsideRefunds),
 	},
 	{
 		"paid-by-hand", "what finance staff paid out or rejected has gone back, or has not, as they said; what came back is paid out",

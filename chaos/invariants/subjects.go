@@ -40,7 +40,9 @@ var aboutSubjects = []Invariant{
 		"refunded-is-cancelled", "a booking whose money has all gone back is CANCELLED and holds no seats, one with money left is CONFIRMED",
 		rows(`SELECT format('booking %s is %s, %s of %s went back', b.id, b.status, t.refunded_amount, t.amount)
 			FROM bookings AS b JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'PAID'
-			WHERE (t.refunded_amount = t.amount) <> (b.status = 'CANCELLED') OR (t.refunded_amount < t.amount) <> (b.status = 'CONFIRMED')`),
+			WHERE CASE WHEN t.outside_refunded_amount = 0 THEN (t.refunded_amount = t.amount) <> (b.status = 'CANCELLED')
+				ELSE b.status = 'CANCELLED' AND t.refunded_amount + t.outside_refunded_amount < t.amount END
+				OR b.status NOT IN ('CANCELLED', 'CONFIRMED')`),
 	},
 	{
 		"customer-is-told",
@@ -62,11 +64,13 @@ var aboutSubjects = []Invariant{
 				WHEN 'CURRENCY_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.currency <> 'SAR')
 				WHEN 'LATE_PAYMENT' THEN t.status = 'FAILED' AND t.captured_at IS NOT NULL
 				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED' OR r.returned_at IS NOT NULL
+				WHEN 'OUTSIDE_REFUND' THEN EXISTS (SELECT FROM jsonb_to_recordset($2::jsonb) AS d(checkout_id text)
+					WHERE d.checkout_id = t.reference)
 				WHEN 'UNKNOWN_REFERENCE' THEN EXISTS (SELECT FROM jsonb_array_elements(i.details -> 'events') AS d
 					WHERE $1::jsonb ? (d ->> 'webhook_id'))
 				ELSE false END
 			UNION ALL SELECT format('event %s of the gateway (checkout %s) belongs to nothing here', webhook_id, checkout_id)
-			FROM webhook_events WHERE transaction_id IS NULL AND NOT $1::jsonb ? webhook_id`, madeUp),
+			FROM webhook_events WHERE transaction_id IS NULL AND NOT $1::jsonb ? webhook_id`, madeUp, outsideRefunds),
 	},
 }
 

@@ -22,11 +22,13 @@ const (
 	Replaces         Ending = "replaces the attempt, then pays"
 	PaysBoth         Ending = "replaces the attempt and pays both"
 	PaysTwice        Ending = "pays, and is debited once more when it is settled"
+	RefundedOutside  Ending = "pays, and a quarter goes back in the company's dashboard"
 )
 
 var endings = []weighted[Ending]{
-	{35, Pays},
+	{30, Pays},
 	{5, PaysTwice},
+	{5, RefundedOutside},
 	{8, DeclinedThenPays},
 	{4, Declined},
 	{4, LeavesThePage},

@@ -71,7 +71,7 @@ func TestEverythingHappens(t *testing.T) {
 		}
 	}
 
-	require.Len(t, endings, 11)
+	require.Len(t, endings, 12)
 	require.Len(t, probes, 10)
 	require.Len(t, faults, 10)
 	require.Len(t, moments, 10)
@@ -89,7 +89,7 @@ func TestKnownSchedule(t *testing.T) {
 		digest.Write([]byte(schedule.New(1, n).String()))
 	}
 
-	require.Equal(t, "e057979f", hex.EncodeToString(digest.Sum(nil)[:4]))
+	require.Equal(t, "b8a3b2df", hex.EncodeToString(digest.Sum(nil)[:4]))
 }
 
 // TestWithBackup: one failure more, the same each time, and nothing else; the schedule that it was made from stays as it was.

@@ -46,6 +46,7 @@ func (s *Server) refundInDashboard(w http.ResponseWriter, r *http.Request) {
 
 		made = &Refund{
 			ID: id, Merchant: row.Merchant, CheckoutID: row.ID, MerchantReference: reference, Currency: row.Currency, Amount: in.Amount,
+			Dashboard: true,
 		}
 		refused, err = s.PayBack(t, made, &Fault{})
 

@@ -168,6 +168,7 @@ type Refund struct {
 	CreatedAt         time.Time    `json:"created_at"`
 	DecidedAt         *time.Time   `json:"decided_at"`
 	DecideAs          string       `json:"decide_as,omitempty"` // what the timer decides: succeed or fail
+	Dashboard         bool         `json:"dashboard,omitempty"` // made by a person there, without an order
 
 	Data map[string]string `json:"data,omitempty"` // what the company keeps besides
 }

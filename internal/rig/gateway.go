@@ -207,6 +207,7 @@ type Refund struct {
 	MerchantReference string       `json:"merchant_reference"`
 	Amount            models.Money `json:"amount"`
 	Status            string       `json:"status"`
+	Dashboard         bool         `json:"dashboard"` // made by a person there, without an order
 }
 
 // Ledger is what the gateway says it has done.

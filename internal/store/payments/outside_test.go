@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store/bookstest"
 	"rihla/internal/store/payments"
 	"rihla/models"
 )
@@ -140,4 +141,55 @@ func TestRefundedOutsideWhileOursGoesOn(t *testing.T) {
 	}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, "35.00", full.Amount.String())
+}
+
+// TestRefundInTheDashboardIsHeardOf: a message about a refund that was not ordered here names a checkout that is known. It is kept with its
+// payment, answered as received, and the gateway is asked; one that names a refund of ours and another's checkout is not believed.
+func TestRefundInTheDashboardIsHeardOf(t *testing.T) {
+	t.Parallel()
+
+	for name, reference := range map[string]string{
+		"the payment's own": "", "of nobody": uuid.NewString(), "no id": "order-1", "none": "none",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setupBooks(t)
+			paid := b.Paid(t, 1)
+			e := bookstest.Event(paid, models.EventRefundSucceeded, func(e *models.WebhookEvent) {
+				switch reference {
+				case "":
+				case "none":
+					e.MerchantReference = ""
+				default:
+					e.MerchantReference = reference
+				}
+			})
+
+			stored := b.Deliver(t, e)
+			require.True(t, stored.Known && stored.Ask, "%+v", stored)
+			require.False(t, stored.Deliver || stored.Duplicate)
+			require.Equal(t, "IGNORED", b.Outcome(t, e))
+
+			again := b.Deliver(t, e)
+			require.True(t, again.Known && again.Duplicate)
+
+			require.Zero(t, b.Count(t, "SELECT count(*) FROM incidents"))
+			require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM webhook_events WHERE type = 'refund.succeeded' AND transaction_id = $1
+				AND refund_id IS NULL`, paid.ID))
+
+			asked, err := b.Store.Payments.ClaimRechecks(t.Context(), paid.Channel, time.Minute, 9, time.Now().Add(time.Second))
+			require.NoError(t, err)
+			require.Len(t, asked, 1)
+			require.Equal(t, "20.00", b.said(t, paid.ID, "20.00").Outside.String())
+			b.RequireIdentities(t)
+		})
+	}
+
+	b := setupBooks(t)
+	paid := b.Paid(t, 1)
+	r := b.GiveBack(t, b.Paid(t, 1), "10.00")
+	stored := b.Deliver(t, bookstest.Event(paid, models.EventRefundSucceeded, func(e *models.WebhookEvent) { e.MerchantReference = r.ID.String() }))
+	require.False(t, stored.Known || stored.Ask)
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'UNKNOWN_REFERENCE'"))
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/incidents"
@@ -15,10 +14,10 @@ import (
 	"rihla/models"
 )
 
-// askNow has the gateway asked about an attempt at the next poll of its channel, if the event is a hint: whether it was paid, or, of one
-// that was, what has been taken and given back since. ask is false for an attempt of which nothing more is expected.
-func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent, now time.Time) (ask bool, err error) {
-	if !e.Hint || t == nil {
+// askNow has the gateway asked about an attempt at the next poll of its channel: whether it was paid, or, of one that was, what has been
+// taken and given back since. ask is false for an attempt of which nothing more is expected.
+func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, now time.Time) (ask bool, err error) {
+	if t == nil {
 		return false, nil
 	}
 
@@ -39,27 +38,28 @@ func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *mod
 	return n == 1 || again, err
 }
 
-// unknownRefund has the gateway asked about the payment of which an event reports a refund that is none of ours, if the event names its
-// checkout: what was given back without an order is found by its sum.
-func unknownRefund(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, now time.Time) (ask bool, err error) {
+// refundedPayment is the payment of an event that reports a refund which is none of ours, if the event names its checkout: a person has
+// given something back in the company's own dashboard. The event is kept with the payment; what went back is found by asking the gateway.
+func refundedPayment(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.PaymentTransaction, error) {
 	if e.CheckoutID == "" {
-		return false, nil
+		return nil, nil
 	}
 
-	var payment uuid.UUID
+	var t models.PaymentTransaction
 
-	err = tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("kind IN (?)", bun.List(models.Paying())).
-		Where("channel = ?", e.Channel).Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID).Order("kind").Limit(1).
-		Scan(ctx, &payment)
+	err := tx.NewSelect().Model(&t).Where("kind IN (?)", bun.List(models.Paying())).Where("channel = ?", e.Channel).
+		Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID).Order("kind").Limit(1).Scan(ctx)
 
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return false, nil
+		return nil, nil
 	case err != nil:
-		return false, fmt.Errorf("look for the payment of an unknown refund: %w", err)
+		return nil, fmt.Errorf("look for the payment of an unknown refund: %w", err)
 	}
 
-	return recheck(ctx, tx, payment, now)
+	e.TransactionID = &t.ID
+
+	return &t, nil
 }
 
 // isPaymentOf reports that an event names the attempt by the gateway's id of its payment, where others have the checkout.

@@ -41,6 +41,11 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 
 	err := s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
 		t, refund, err := resolve(ctx, tx, &e)
+		outside := err == nil && refunded && t == nil && refund.ID == uuid.Nil
+		if outside {
+			t, err = refundedPayment(ctx, tx, &e)
+		}
+
 		if err != nil {
 			return err
 		}
@@ -70,11 +75,13 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 
 		switch {
 		case !out.Known:
-			return unknownSubject(ctx, tx, &e, refunded, &out, now)
+			return unknownSubject(ctx, tx, &e, &out, now)
 		case other != uuid.Nil:
 			return referenceConflict(ctx, tx, t, other, eventDetails(&e))
-		case e.Type == models.EventNotice:
-			out.Ask, err = askNow(ctx, tx, t, &e, now)
+		case outside, e.Type == models.EventNotice:
+			if outside || e.Hint {
+				out.Ask, err = askNow(ctx, tx, t, now)
+			}
 
 			return err
 		case paidOtherwise(t, &e):
@@ -101,15 +108,11 @@ func insertEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (added 
 	return n > 0, err
 }
 
-// unknownSubject deals with an event about nothing that we know. One that told of a refund (refunded), or of money, may be of a payment
-// that we do know: then its gateway is to be asked.
-func unknownSubject(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, refunded bool, out *Stored, now time.Time) (err error) {
+// unknownSubject deals with an event about nothing that we know. One that tells of money may be about another checkout of a payment that
+// is settled: then its gateway is to be asked.
+func unknownSubject(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored, now time.Time) (err error) {
 	reference, notOurs := uuid.Parse(e.MerchantReference)
-
-	switch {
-	case refunded:
-		out.Ask, err = unknownRefund(ctx, tx, e, now)
-	case e.Type == models.EventPaymentSucceeded && notOurs == nil: // another checkout of a payment that is settled
+	if e.Type == models.EventPaymentSucceeded && notOurs == nil {
 		out.Ask, err = recheck(ctx, tx, reference, now)
 	}
 
@@ -204,6 +207,12 @@ func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.Web
 		return
 	case t == nil:
 		e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+
+		return
+	case isRefundEvent(e.Type) && e.RefundID == nil:
+		// Made outside of the service: it moves nothing by itself, the gateway's answer does.
+		out.Known = true
+		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
 
 		return
 	}
