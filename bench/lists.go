@@ -25,7 +25,7 @@ func newLists() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
-	c.Flags().IntVar(&b.records, "records", 1_000_000, "ledger lines, with their bookings and payments")
+	c.Flags().IntSliceVar(&b.records, "records", []int{200_000, 1_000_000}, "ledger lines, with their bookings and payments")
 	c.Flags().IntVar(&b.clients, "clients", 16, "connections at once")
 	c.Flags().DurationVar(&b.time, "time", 3*time.Second, "of each measurement; half of it is run before to warm up")
 
@@ -35,8 +35,9 @@ func newLists() *cobra.Command {
 type listsBench struct {
 	*bench
 
-	records, clients int
-	time             time.Duration
+	records []int // each more than the one before
+	clients int
+	time    time.Duration
 }
 
 // measuredList is a list, and what reads the rows of its page without counting, joining or encoding anything.
@@ -90,34 +91,46 @@ func (l *listsBench) run(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer l.close()
 
-	began := time.Now()
-
-	added, err := l.store.Seed.Grow(ctx, seed.Seed{Records: l.records, Seed: 1, Now: began, Password: "none", Progress: func(int) {}})
-	if err != nil {
-		return err
-	}
-
-	if _, err := l.store.DB.ExecContext(ctx, "VACUUM ANALYZE"); err != nil {
-		return err
-	}
-
-	fmt.Fprintf(out, "%d ledger lines after %s; %d connections, p50 in ms\n\n", added, time.Since(began).Round(time.Second), l.clients)
-
 	s, err := l.startService(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
 
-	fmt.Fprintf(out, "| list | alone | %d at once | 95 %% | its page by the bare statement | ratio |\n|---|---|---|---|---|---|\n", l.clients)
+	there := 0
 
-	for _, list := range measuredLists() {
-		if err := l.measure(ctx, out, s, list); err != nil {
-			return fmt.Errorf("%s: %w", list.name, err)
+	for _, records := range l.records {
+		if err := l.grow(ctx, records-there); err != nil {
+			return err
 		}
+
+		there = records
+
+		fmt.Fprintf(out, "%d ledger lines; %d connections, p50 in ms\n\n", there, l.clients)
+		fmt.Fprintf(out, "| list | alone | %d at once | 95 %% | its page by the bare statement | ratio |\n|---|---|---|---|---|---|\n", l.clients)
+
+		for _, list := range measuredLists() {
+			if err := l.measure(ctx, out, s, list); err != nil {
+				return fmt.Errorf("%s: %w", list.name, err)
+			}
+		}
+
+		fmt.Fprintln(out)
 	}
 
 	return nil
+}
+
+// grow adds past bookings with their payments and lines.
+func (l *listsBench) grow(ctx context.Context, records int) error {
+	_, err := l.store.Seed.Grow(ctx, seed.Seed{Records: records, Seed: 1, Now: time.Now(), Password: "none", Progress: func(int) {}})
+	if err != nil {
+		return err
+	}
+
+	_, err = l.store.DB.ExecContext(ctx, "VACUUM ANALYZE")
+
+	return err
 }
 
 func (l *listsBench) measure(ctx context.Context, out io.Writer, s *service, list measuredList) error {

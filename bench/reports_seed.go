@@ -128,7 +128,7 @@ func (l *seededLedger) grow(ctx context.Context, lines int) error {
 
 	_ = run("SELECT rebuild_reports()")
 	_ = run("VACUUM ANALYZE financial_records")
-	_ = run("VACUUM ANALYZE report_days_folded, report_texts_folded, report_deltas, record_texts")
+	_ = run("VACUUM ANALYZE report_days_folded, report_texts_folded, report_deltas, report_states_folded, record_texts")
 	_ = run("CHECKPOINT")
 	_ = run("SET session_replication_role = origin")
 

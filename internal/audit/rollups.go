@@ -2,7 +2,9 @@ package audit
 
 // rollupChecks recompute the sums that reports and lists are read from, and look at what searches find lines by
 // (rules: reports.exact).
-func rollupChecks() []check { return []check{reportDays(), recordText(), reportTexts()} }
+func rollupChecks() []check {
+	return []check{reportDays(), reportStates(), recordText(), reportTexts()}
+}
 
 func reportDays() check {
 	return check{
@@ -51,6 +53,42 @@ CROSS JOIN LATERAL unnest(
           'transferred_count', 'refunded_count'], k.sums, r.sums) AS v (name, kept, recomputed)
 WHERE coalesce(v.kept, 0) <> coalesce(v.recomputed, 0)
 ORDER BY 3, coalesce(k.day, r.day)`,
+	}
+}
+
+func reportStates() check {
+	return check{
+		rules: []Rule{{"report-states", "What the totals of records and the balances of companies read of a state, on each day and in all, of " +
+			"each provider and of the whole platform, is what the lines add up to."}},
+		needs: "report_states",
+		reach: everything,
+		sql: `
+WITH line AS (
+    SELECT provider_id, record_date AS day, balance_status, count(*)::numeric AS lines, sum(gross_amount) AS gross,
+           sum(platform_commission_amount) AS commission, sum(net_amount) AS net, sum(vat_amount) AS vat, sum(refunded_amount) AS refunded,
+           sum(CASE WHEN transferred_at IS NOT NULL THEN net_amount ELSE 0 END) AS paid_out
+    FROM financial_records GROUP BY 1, 2, 3),
+recomputed AS (
+    SELECT w.provider_id, w.day, balance_status, ARRAY[sum(lines), sum(gross), sum(commission), sum(net), sum(vat), sum(refunded),
+        sum(paid_out)] AS sums
+    FROM line CROSS JOIN LATERAL (VALUES
+        (line.provider_id, line.day), (line.provider_id, '-infinity'::date),
+        ('00000000-0000-0000-0000-000000000000'::uuid, line.day), ('00000000-0000-0000-0000-000000000000', '-infinity')
+    ) AS w (provider_id, day) GROUP BY 1, 2, 3),
+kept AS (
+    SELECT provider_id, day, balance_status, ARRAY[sum(lines), sum(gross_amount), sum(platform_commission_amount), sum(net_amount),
+        sum(vat_amount), sum(refunded_amount), sum(transferred_amount)] AS sums
+    FROM report_states GROUP BY 1, 2, 3)
+SELECT 'report-states', 'provider', coalesce(k.provider_id, r.provider_id),
+       format('%s of %s on %s is %s in the totals, %s in the lines', v.name, coalesce(k.balance_status, r.balance_status),
+              coalesce(k.day, r.day), coalesce(v.kept, 0), coalesce(v.recomputed, 0))
+FROM kept AS k FULL JOIN recomputed AS r ON r.provider_id = k.provider_id AND r.day = k.day AND r.balance_status = k.balance_status
+CROSS JOIN LATERAL unnest(
+    ARRAY['lines', 'gross_amount', 'platform_commission_amount', 'net_amount', 'vat_amount', 'refunded_amount', 'transferred_amount'],
+    k.sums, r.sums
+) AS v (name, kept, recomputed)
+WHERE coalesce(v.kept, 0) <> coalesce(v.recomputed, 0)
+ORDER BY 3, coalesce(k.day, r.day), coalesce(k.balance_status, r.balance_status)`,
 	}
 }
 

@@ -79,8 +79,8 @@ var identities = map[string]string{
 		        THEN round(f.amount * t.vat_rate / (1 + t.vat_rate), 2) ELSE 0 END`,
 	"what a company is owed and was paid, by its lines' sums = what its accounts hold": `
 		SELECT p.id::text FROM providers AS p
-		WHERE (SELECT ROW(coalesce(sum(in_current_balance_amount), 0), coalesce(sum(transferred_amount), 0)) FROM report_days
-		       WHERE provider_id = p.id) IS DISTINCT FROM (
+		WHERE (SELECT ROW(coalesce(sum(net_amount) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE'), 0), coalesce(sum(transferred_amount), 0))
+		       FROM report_states WHERE provider_id = p.id AND day = '-infinity') IS DISTINCT FROM (
 		    SELECT ROW(coalesce(sum(CASE a.name WHEN 'payable' THEN a.amount END), 0),
 		               coalesce(sum(CASE a.name WHEN 'paid_out' THEN a.amount END), 0))
 		    FROM (SELECT split_part(credit_account, ':', 3) AS name, amount FROM ledger_transfers

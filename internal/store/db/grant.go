@@ -23,7 +23,8 @@ var (
 	// derivedTables are the sums of reports, the words of lists and the lists of search indexes and the seals of the audit log, which
 	// functions of their owner keep, and what the owner has noted of archived months and of audits.
 	derivedTables = []string{
-		"report_days_folded", "report_texts_folded", "report_deltas", "search_lists", "archived_months", "balance_snapshots",
+		"report_days_folded", "report_texts_folded", "report_deltas", "report_states_folded", "report_state_deltas", "search_lists",
+		"archived_months", "balance_snapshots",
 		"audit_seals", "audit_unsealed", "audit_seal_start", "subject_texts",
 	}
 	// auditColumns are those of an entry that its writer gives.

@@ -43,7 +43,8 @@ func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 		"UPDATE webhook_events SET received_at = received_at", "TRUNCATE webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
 		"UPDATE checkout_sendings SET booking_id = booking_id", "DELETE FROM checkout_sendings",
 		"UPDATE report_days_folded SET gross_amount = 0", "DELETE FROM report_texts_folded", "DELETE FROM report_deltas",
-		"INSERT INTO report_deltas SELECT * FROM report_deltas", "UPDATE report_deltas SET gross_amount = 0",
+		"INSERT INTO report_deltas SELECT * FROM report_deltas", "UPDATE report_states_folded SET gross_amount = 0",
+		"INSERT INTO report_state_deltas SELECT * FROM report_state_deltas", "UPDATE report_deltas SET gross_amount = 0",
 		// What keeps the sums runs as its owner, and must not do so for rows of the role's own.
 		`DO $$ BEGIN
 			CREATE TEMP TABLE forged AS SELECT * FROM financial_records;

@@ -38,13 +38,14 @@ FROM providers AS p
 CROSS JOIN LATERAL (SELECT 'provider:' || p.id || ':payable' AS payable, 'provider:' || p.id || ':paid_out' AS paid_out) AS account
 CROSS JOIN (SELECT coalesce(?::timestamptz, 'infinity') AS moment, coalesce(?::timestamptz, statement_timestamp()) AS as_of) AS at`
 
-// balancesNowSQL are the companies with their balances now, by the sums of reports: a few rows for each day of a company, where the
-// transfers are several for each payment. The audit holds the two to each other (rules: reports.balance). Both ? are NULL.
+// balancesNowSQL are the companies with their balances now, by the sums of states: a few rows for each company, where the transfers are
+// several for each payment. The audit holds the two to each other (rules: reports.balance). Both ? are NULL.
 const balancesNowSQL = `
 SELECT p.id, p.id AS provider_id, p.name, p.status, coalesce(lines.payable, 0) AS payable, coalesce(lines.paid_out, 0) AS paid_out,` +
 	lastPayoutSQL + `
-LEFT JOIN LATERAL (SELECT sum(in_current_balance_amount) AS payable, sum(transferred_amount) AS paid_out
-                   FROM report_days WHERE provider_id = p.id) AS lines ON true`
+LEFT JOIN LATERAL (SELECT sum(net_amount) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE') AS payable,
+                          sum(transferred_amount) AS paid_out
+                   FROM report_states WHERE provider_id = p.id AND day = '-infinity') AS lines ON true`
 
 // balancesSQL are the companies with their balances at the moment that stands for ?; NULL is now. Both sides of both accounts are sums over
 // one range of an index that has the amounts in it (migration 0009). One statement sees one state of the books.
