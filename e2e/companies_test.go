@@ -11,6 +11,7 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/gateways"
+	"rihla/gateways/double"
 	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
 	"rihla/internal/rig"
@@ -339,10 +340,12 @@ func refundedInDashboard(t *testing.T, s *harness.Stack, _ gateways.Capabilities
 		AND transaction_id = '`+b.Payment.TransactionID.String()+`'`))
 }
 
-// disputedPayment: a bank's dispute, which names nothing of ours, opens an incident about the payment where the company tells of it.
+// disputedPayment: a bank's dispute, which names nothing of ours, opens an incident about the payment where the company tells of it. While
+// it is open nothing of the payment is given out, and each refusal names the incident; what it comes to is in the timeline.
 func disputedPayment(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 	t.Helper()
 
+	finance := s.As(models.RoleFinanceAdmin)
 	b := s.As(models.RoleEndUser).BookPaid(1)
 	require.NoError(t, s.Gateway.Dispute(*b.Payment.Reference))
 
@@ -355,6 +358,33 @@ func disputedPayment(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 			AND payment_transaction_id = '`+b.Payment.TransactionID.String()+`'`) == 1
 	}, patience, 50*time.Millisecond)
 	require.Equal(t, models.TransactionPaid, statusOf(t, s.As(models.RoleEndUser), b.ID).PaymentStatus)
+
+	lines := recordsOf(t, s, "&booking_id="+b.ID.String())
+	require.Len(t, lines, 1)
+
+	incident := models.IncidentID(models.IncidentPaymentDisputed, b.Payment.TransactionID.String()).String()
+
+	for what, a := range map[string]harness.Answer{
+		"refund": finance.Post(refundPath(b.ID), partly("20.00")), "all of it": finance.Post(refundPath(b.ID), fully()),
+		"preview":  finance.Get(refundPath(b.ID) + "-preview?refund_type=FULL"),
+		"transfer": finance.Post(markPath(lines[0].ID), map[string]string{"payout_reference": "TRF-" + b.ID.String()}),
+	} {
+		refused(t, a, http.StatusConflict, models.CodePaymentDisputed)
+		require.Contains(t, string(a.Body), incident, what)
+	}
+
+	require.NoError(t, s.Gateway.EndDispute(*b.Payment.Reference, double.DisputeWon))
+	require.Eventually(t, func() bool {
+		return finance.Get(refundPath(b.ID)+"-preview?refund_type=FULL").Status == http.StatusOK
+	}, patience, 50*time.Millisecond)
+
+	r := decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), partly("20.00")))
+	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
+
+	story := string(finance.Get("/api/v1/admin/payment-transactions/" + b.Payment.TransactionID.String()).Body)
+	require.Contains(t, story, `"DISPUTE_OPENED"`)
+	require.Contains(t, story, `"DISPUTE_CLOSED"`)
+	requireLinesAddUp(t, s, b)
 }
 
 // pageOfOurs: the customer sees the company's form while there is something to pay, and what has become of it afterwards, whatever the

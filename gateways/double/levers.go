@@ -138,14 +138,32 @@ func (s *Server) latePayment(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// dispute has the customer's bank dispute a payment. Companies that say nothing of it send nothing.
+// What a dispute comes to, for the merchant.
+const (
+	DisputeWon  = "won"
+	DisputeLost = "lost"
+)
+
+// dispute has the customer's bank dispute a payment, or with ?outcome= end the dispute. Companies that say nothing of it send nothing.
 func (s *Server) dispute(w http.ResponseWriter, r *http.Request) {
+	outcome := r.URL.Query().Get("outcome")
+	if outcome != "" && outcome != DisputeWon && outcome != DisputeLost {
+		leverInvalid("outcome must be " + DisputeWon + " or " + DisputeLost + ".").Write(w)
+
+		return
+	}
+
 	s.onCheckout(w, r, func(t *Tx, row *Checkout) (bool, error) {
 		if row.Status != StatusPaid {
 			return false, nil
 		}
 
-		return true, s.Emit(t, Event{Type: models.EventPaymentDisputed, Checkout: *row})
+		e := Event{Type: models.EventPaymentDisputed, Checkout: *row}
+		if outcome != "" {
+			e.Type, e.Outcome = models.EventDisputeClosed, outcome
+		}
+
+		return true, s.Emit(t, e)
 	})
 }
 

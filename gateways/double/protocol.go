@@ -87,6 +87,7 @@ type Event struct {
 	Refund   *Refund          `json:"refund,omitempty"`  // of refund.* only
 	Attempt  *Attempt         `json:"attempt,omitempty"` // a declined one, where the checkout stays open
 	Second   *SecondDebit     `json:"second,omitempty"`  // of payment.succeeded, where it is a further one
+	Outcome  string           `json:"outcome,omitempty"` // of a dispute that is closed
 }
 
 // Attempt is one try to pay a checkout.

@@ -146,6 +146,11 @@ func (g *Gateway) Dispute(checkout string) error {
 	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/dispute", nil, http.StatusOK, nil)
 }
 
+// EndDispute has the bank decide a dispute for the merchant (won) or against it (lost).
+func (g *Gateway) EndDispute(checkout, outcome string) error {
+	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/dispute?outcome="+outcome, nil, http.StatusOK, nil)
+}
+
 // RefundInDashboard gives money of a paid checkout back as a person does in the company's own dashboard.
 func (g *Gateway) RefundInDashboard(checkout string, amount models.Money) error {
 	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/refund", map[string]models.Money{"amount": amount}, http.StatusOK, nil)

@@ -161,11 +161,9 @@ func (p protocol) about(e double.Event) (sdk.EventType, any) {
 	case e.Type == models.EventPaymentSucceeded:
 		return sdk.EventTypeCheckoutSessionCompleted, sessionOf(&e.Checkout, &double.Fault{}, "", live)
 	case e.Type == models.EventPaymentDisputed:
-		return sdk.EventTypeChargeDisputeCreated, map[string]any{
-			"id": "dp_" + chargeOf(e.Checkout.ID), "object": "dispute", "amount": e.Checkout.Amount.Halalas(), "status": "needs_response",
-			"currency": strings.ToLower(e.Checkout.Currency), "charge": chargeOf(e.Checkout.ID), "payment_intent": intentOf(e.Checkout.ID),
-			"reason": "fraudulent", "metadata": map[string]string{},
-		}
+		return sdk.EventTypeChargeDisputeCreated, disputeOf(&e.Checkout, sdk.DisputeStatusNeedsResponse)
+	case e.Type == models.EventDisputeClosed:
+		return sdk.EventTypeChargeDisputeClosed, disputeOf(&e.Checkout, sdk.DisputeStatus(e.Outcome))
 	case e.Type == models.EventPaymentExpired:
 		return sdk.EventTypeCheckoutSessionExpired, sessionOf(&e.Checkout, &double.Fault{}, "", live)
 	case e.Attempt != nil: // it ends nothing
@@ -175,6 +173,14 @@ func (p protocol) about(e double.Event) (sdk.EventType, any) {
 		}
 	default:
 		return "", nil
+	}
+}
+
+func disputeOf(c *double.Checkout, status sdk.DisputeStatus) map[string]any {
+	return map[string]any{
+		"id": "dp_" + chargeOf(c.ID), "object": "dispute", "amount": c.Amount.Halalas(), "status": status,
+		"currency": strings.ToLower(c.Currency), "charge": chargeOf(c.ID), "payment_intent": intentOf(c.ID),
+		"reason": "fraudulent", "metadata": map[string]string{},
 	}
 }
 
