@@ -62,7 +62,8 @@ type targets struct {
 	bare    []target // every other one that changes something, about what does not exist: their bodies are not read
 	booking harness.Booking
 	paid    harness.Booking
-	waiting refund // for finance staff
+	waiting refund         // for finance staff
+	here    *harness.Stack // with what searches look for; of TestWords
 }
 
 func newTargets(t *testing.T, s *harness.Stack) *targets {

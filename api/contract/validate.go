@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -62,7 +64,24 @@ func (o *Operation) Validate(f *fiber.Ctx, form *Form, body []byte) (any, error)
 		}
 	}
 
-	return value, nil
+	return value, replaceBody(f, form, value)
+}
+
+// replaceBody makes the request's body what was validated: a generated handler decodes the body where it cannot bind the value, as it
+// cannot to a json.Number, and would read what was sent.
+func replaceBody(f *fiber.Ctx, form *Form, value any) error {
+	if form != nil || value == nil {
+		return nil
+	}
+
+	plain, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode validated body: %w", err)
+	}
+
+	f.Request().SetBodyRaw(plain)
+
+	return nil
 }
 
 func (o *Operation) validateQuery(f *fiber.Ctx, p *problems) error {

@@ -235,7 +235,7 @@ func uiDetails(status int, details map[string][]string, locale models.Locale) ma
 			texts[i], _ = inArabic(message)
 		}
 
-		out[field] = texts
+		out[field] = slices.Compact(texts) // empty and blank are one word
 	}
 
 	return out
@@ -254,7 +254,12 @@ func inArabic(message string) (string, bool) {
 		if found := detailTemplates[i].pattern.FindStringSubmatch(message); found != nil {
 			text := detailTemplates[i].ar
 			for n, value := range found[1:] {
-				text = strings.ReplaceAll(text, "{"+strconv.Itoa(n+1)+"}", value)
+				place := strconv.Itoa(n + 1)
+				text = strings.ReplaceAll(text, "{"+place+"}", strings.ReplaceAll(value, " or ", " أو "))
+
+				for noun, forms := range countedNouns {
+					text = strings.ReplaceAll(text, "{"+place+" "+noun+"}", forms.of(value))
+				}
 			}
 
 			return text, true
@@ -262,6 +267,38 @@ func inArabic(message string) (string, bool) {
 	}
 
 	return notValid, false
+}
+
+// nounForms are the forms of a noun after a preposition, beside the numbers that ask for them.
+type nounForms struct{ one, two, few, many, hundred string }
+
+// countedNouns are what {1 character} and the like count in detailPhrases.
+var countedNouns = map[string]nounForms{
+	"character": {"حرف واحد", "حرفين", "أحرف", "حرفًا", "حرف"},
+	"item":      {"عنصر واحد", "عنصرين", "عناصر", "عنصرًا", "عنصر"},
+	"day":       {"يوم واحد", "يومين", "أيام", "يومًا", "يوم"},
+	"record":    {"سجل واحد", "سجلين", "سجلات", "سجلًا", "سجل"},
+	"decimal":   {"خانة عشرية واحدة", "خانتين عشريتين", "خانات عشرية", "خانة عشرية", "خانة عشرية"},
+}
+
+// of is the number with its noun, as CLDR's plural rules of Arabic have it; a value that is no number stays beside the plural.
+func (f nounForms) of(value string) string {
+	n, err := strconv.ParseUint(value, 10, 64)
+
+	switch rest := n % 100; {
+	case err != nil:
+		return value + " " + f.few
+	case n == 1:
+		return f.one
+	case n == 2:
+		return f.two
+	case rest >= 3 && rest <= 10:
+		return value + " " + f.few
+	case rest >= 11:
+		return value + " " + f.many
+	default:
+		return value + " " + f.hundred
+	}
 }
 
 // detailTemplate is a message with values in it.

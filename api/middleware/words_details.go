@@ -66,7 +66,7 @@ var detailWords = map[string]string{
 	"must be in the future for a published trip":                          "يجب أن يكون الموعد في المستقبل لرحلة منشورة",
 	"is not the password of the account":                                  "كلمة المرور الحالية غير صحيحة",
 	"is required for a partial refund":                                    "هذا الحقل مطلوب للاسترداد الجزئي",
-	"must not be before date_from":                                        "لا يمكن أن يسبق التاريخ date_from",
+	"must not be before date_from":                                        "لا يمكن أن يسبق تاريخ النهاية تاريخ البداية",
 	"must not be before starts_on":                                        "لا يمكن أن يسبق تاريخ النهاية تاريخ البداية",
 	"must not be in the past":                                             "لا يمكن أن يكون التاريخ في الماضي",
 	"is required for a custom period":                                     "هذا الحقل مطلوب لفترة محددة",
@@ -91,26 +91,26 @@ var detailWords = map[string]string{
 	"is required unless type is UMRAH":                                    "هذا الحقل مطلوب إلا في رحلات العمرة",
 }
 
-// detailPhrases are messages with values in them: {} in English, {1}, {2}, … in Arabic.
+// detailPhrases are messages with values in them: {} in English, {1}, {2}, … in Arabic, and {1 day} for a number with the noun that agrees.
 var detailPhrases = map[string]string{
 	"takes at least {} SAR":                                       "الحد الأدنى للدفع بهذه الطريقة {1} ريال",
 	"takes at most {} SAR":                                        "الحد الأقصى للدفع بهذه الطريقة {1} ريال",
 	"must be one of {}":                                           "يجب أن تكون القيمة واحدة من: {1}",
-	"must have at least {} characters":                            "يجب ألا يقل النص عن {1} من الأحرف",
-	"must have at most {} characters":                             "يجب ألا يزيد النص على {1} من الأحرف",
-	"must be at most {} characters":                               "يجب ألا يزيد النص على {1} من الأحرف",
-	"must have at least {} item":                                  "يجب ألا يقل عدد العناصر عن {1}",
-	"must have at least {} items":                                 "يجب ألا يقل عدد العناصر عن {1}",
-	"must have at most {} item":                                   "يجب ألا يزيد عدد العناصر على {1}",
-	"must have at most {} items":                                  "يجب ألا يزيد عدد العناصر على {1}",
+	"must have at least {} characters":                            "يجب ألا يقل النص عن {1 character}",
+	"must have at most {} characters":                             "يجب ألا يزيد النص على {1 character}",
+	"must be at most {} characters":                               "يجب ألا يزيد النص على {1 character}",
+	"must have at least {} item":                                  "يجب إدخال {1 item} على الأقل",
+	"must have at least {} items":                                 "يجب إدخال {1 item} على الأقل",
+	"must have at most {} item":                                   "لا يمكن إدخال أكثر من {1 item}",
+	"must have at most {} items":                                  "لا يمكن إدخال أكثر من {1 item}",
 	"must be at least {}":                                         "يجب ألا تقل القيمة عن {1}",
 	"must be at most {}":                                          "يجب ألا تزيد القيمة على {1}",
 	"must be in a year from {} to {}":                             "يجب أن تكون السنة بين {1} و{2}",
-	"the period must not be longer than {} days":                  "لا يمكن أن تزيد الفترة على {1} من الأيام",
+	"the period must not be longer than {} days":                  "لا يمكن أن تزيد الفترة على {1 day}",
 	"must name 1 to {} passengers":                                "يجب أن يكون عدد المسافرين من 1 إلى {1}",
 	"must not be before the payment of {}":                        "لا يمكن أن يسبق تاريخ الدفع {1}",
 	"must not be before the refund came back, on {}":              "لا يمكن أن يسبق تاريخ إعادة مبلغ الاسترداد {1}",
-	"must not name more than {} records":                          "لا يمكن اختيار أكثر من {1} من السجلات",
+	"must not name more than {} records":                          "لا يمكن اختيار أكثر من {1 record}",
 	"must not be before the date of record {}, {}":                "لا يمكن أن يسبق التاريخ تاريخ السجل {1}، {2}",
 	"must not name {} twice":                                      "لا يمكن تكرار {1}",
 	"must leave customers at least {} when it is brought forward": "عند تقديم موعد المغادرة يجب أن يبقى للعملاء {1} على الأقل",
@@ -122,11 +122,11 @@ var detailPhrases = map[string]string{
 
 	"continues a list that is not sorted by {}": "يتابع قائمة غير مرتبة حسب {1}",
 
-	"must be a number with at most {} decimals": "يجب أن تكون القيمة رقمًا بما لا يزيد على {1} من الخانات العشرية",
+	"must be a number with at most {} decimals": "لا يمكن أن يزيد الرقم على {1 decimal}",
 
 	"is no booking number: {}; look for a typing mistake in {}": "رقم الحجز غير صحيح: الخانة الأخيرة لا توافق بقية الخانات، تحقق من كتابة {2}",
 
-	"must be at least {} for {} days, {} for each": "يجب ألا يقل السعر عن {1} لعدد {2} من الأيام، بواقع {3} لليوم الواحد",
+	"must be at least {} for {} days, {} for each": "يجب ألا يقل السعر عن {1} لمدة {2 day}، بواقع {3} لليوم الواحد",
 
 	"a photo can have at most {} × {} and {} million pixels": "لا يمكن أن تتجاوز الصورة {1} × {2} و{3} مليون بكسل",
 

@@ -239,10 +239,17 @@ func TestWordsWithValues(t *testing.T) {
 	t.Parallel()
 
 	for message, want := range map[string]string{
-		"must have at least 10 characters": "يجب ألا يقل النص عن 10 من الأحرف",
-		"must have at least 2 items":       "يجب ألا يقل عدد العناصر عن 2",
-		"must be one of a, b":              "يجب أن تكون القيمة واحدة من: a, b",
-		"must be in a year from 1 to 9999": "يجب أن تكون السنة بين 1 و9999",
+		"must have at least 10 characters":                                           "يجب ألا يقل النص عن 10 أحرف",
+		"must have at most 120 characters":                                           "يجب ألا يزيد النص على 120 حرفًا",
+		"must have at most 200 characters":                                           "يجب ألا يزيد النص على 200 حرف",
+		"must have at most 102 characters":                                           "يجب ألا يزيد النص على 102 حرف",
+		"must have at least 1 item":                                                  "يجب إدخال عنصر واحد على الأقل",
+		"must have at least 2 items":                                                 "يجب إدخال عنصرين على الأقل",
+		"must be a number with at most 2 decimals":                                   "لا يمكن أن يزيد الرقم على خانتين عشريتين",
+		"the period must not be longer than 366 days":                                "لا يمكن أن تزيد الفترة على 366 يومًا",
+		"must be name or city, each with an optional leading -, separated by commas": "يجب أن تكون القيمة من: name أو city، مع - اختيارية قبل كل منها، مفصولة بفواصل",
+		"must be one of a, b":                                                        "يجب أن تكون القيمة واحدة من: a, b",
+		"must be in a year from 1 to 9999":                                           "يجب أن تكون السنة بين 1 و9999",
 	} {
 		got, ok := inArabic(message)
 		require.True(t, ok)
@@ -255,6 +262,8 @@ func TestWordsWithValues(t *testing.T) {
 
 	require.Equal(t, map[string][]string{"a": {"is required"}}, uiDetails(422, map[string][]string{"a": {"is required"}}, models.LocaleEnglish))
 	require.Equal(t, map[string][]string{"a": {"هذا الحقل مطلوب"}}, uiDetails(422, map[string][]string{"a": {"is required"}}, models.LocaleArabic))
+	require.Equal(t, map[string][]string{"a": {"لا يمكن ترك هذا الحقل فارغًا"}},
+		uiDetails(422, map[string][]string{"a": {"must not be empty", "must not be blank"}}, models.LocaleArabic), "one thing is said once")
 	require.Nil(t, uiDetails(500, map[string][]string{"request_id": {"x"}}, models.LocaleArabic))
 }
 

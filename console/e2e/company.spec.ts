@@ -17,7 +17,7 @@ test('a company makes a bus with a photo, and a trip with it that is sold', asyn
   const bus = dialog(page, t('portal.new.buses'));
   await field(bus, t('field.plate')).fill(plate);
   await field(bus, t('field.model')).fill('Volvo 9700');
-  await field(bus, t('field.capacity')).fill('44');
+  await field(bus, t('field.capacity')).fill('٤٤');
   await field(bus, t('field.driver')).fill('Saleh');
   await bus.getByRole('button', { name: t('action.save') }).click();
   await expect(bus).toBeHidden();
@@ -46,7 +46,7 @@ test('a company makes a bus with a photo, and a trip with it that is sold', asyn
   await choose(trip, t('field.bus'), plate);
   await field(trip, t('field.hotel')).click();
   await page.getByRole('option').first().click();
-  await field(trip, t('field.price')).fill('450');
+  await field(trip, t('field.price')).fill('٤٥٠');
   await field(trip, t('field.capacity')).fill('40');
   await trip.getByRole('button', { name: t('action.save') }).click();
   await expect(trip).toBeHidden();

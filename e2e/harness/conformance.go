@@ -158,6 +158,9 @@ var (
 	moment      = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
 )
 
+// untold is what is said in Arabic of a message that has no words.
+const untold = "القيمة غير صالحة"
+
 // checkJSON checks what a schema cannot say.
 func checkJSON(a Answer) error {
 	if got := a.Header.Get("Content-Type"); got != contentType {
@@ -173,6 +176,10 @@ func checkJSON(a Answer) error {
 	}
 
 	if a.Code() != "" {
+		if bytes.Contains(a.Body, []byte(untold)) {
+			return fmt.Errorf("a message of the details has no Arabic words: %s", a.Body)
+		}
+
 		return nil // the details of an error name fields, and hold messages
 	}
 

@@ -125,3 +125,12 @@ func TestMessageOf(t *testing.T) {
 		ID: want.ID, Kind: want.Kind, Channel: want.Channel, Locale: want.Locale, Recipient: want.To, Data: want.Data,
 	}))
 }
+
+// TestAddressesOfBefore: messages that were queued before texts were cleaned reach the address that was meant.
+func TestAddressesOfBefore(t *testing.T) {
+	t.Parallel()
+
+	to, err := mailAddress("\u202asara@rih\u200bla.test\u202c")
+	require.NoError(t, err)
+	require.Equal(t, "sara@rihla.test", to.Address)
+}

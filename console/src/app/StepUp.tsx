@@ -110,7 +110,7 @@ export function StepUpDialog() {
     >
       <form onSubmit={(event) => void submit(event)} className={ui.stack}>
         <p className={ui.text}>{t(method === 'CODE' ? 'stepUp.why' : 'stepUp.whySignOn')}</p>
-        {error !== null && <ErrorMessage error={error} />}
+        {error !== null && <ErrorMessage error={error} labels={{ code: t('signIn.code') }} />}
         {method === 'CODE' && (
           <TextInput
             label={t('signIn.code')}

@@ -64,10 +64,13 @@ interface Asked<T> {
 export function Answer<T>({
   query,
   lines = 3,
+  labels,
   children,
 }: {
   query: Asked<T>;
   lines?: number;
+  /** Those of the fields that an error may name. */
+  labels?: Record<string, string>;
   children: (data: T) => ReactNode;
 }) {
   if (query.data !== undefined) {
@@ -88,5 +91,5 @@ export function Answer<T>({
       </div>
     );
   }
-  return <ErrorMessage error={query.error} retry={() => void query.refetch()} />;
+  return <ErrorMessage error={query.error} retry={() => void query.refetch()} {...(labels && { labels })} />;
 }

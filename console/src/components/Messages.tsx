@@ -16,8 +16,15 @@ export function useErrorText(): (error: unknown) => string {
   };
 }
 
+interface ErrorProps {
+  error: unknown;
+  retry?: () => void;
+  /** The labels of fields, by the names that the API knows them by. */
+  labels?: Record<string, string>;
+}
+
 /** Why something is not shown or was not done, and what finds the request in the logs. */
-export function ErrorMessage({ error, retry }: { error: unknown; retry?: () => void }) {
+export function ErrorMessage({ error, retry, labels = {} }: ErrorProps) {
   const { t } = useWords();
   const text = useErrorText()(error);
   const api = error instanceof ApiError ? error : null;
@@ -30,7 +37,7 @@ export function ErrorMessage({ error, retry }: { error: unknown; retry?: () => v
             .filter(([field]) => field !== 'request_id')
             .map(([field, messages]) => (
               <li key={field}>
-                <bdi className="ltr">{field}</bdi>: {messages.join(' · ')}
+                {labels[field] ?? <bdi className="ltr">{field}</bdi>}: {messages.join(' · ')}
               </li>
             ))}
         </ul>

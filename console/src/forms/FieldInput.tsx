@@ -1,6 +1,7 @@
 import { MultiSelect, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
 import { withChosen } from '@/components/Filters';
 import { useWords } from '@/i18n/useWords';
+import { visibleText } from '@/lib/input';
 import { currencyText } from '@/lib/money';
 import type { Field } from './fields';
 
@@ -27,7 +28,8 @@ export function FieldInput({ field, value, error, disabled, first, change }: Pro
   const { kind = 'text', label, hint, required = false, choices = [] } = field;
   const shared = { label, description: hint, error, disabled, required, 'data-autofocus': first || undefined };
   const onText = (event: { currentTarget: { value: string } }) => {
-    change(event.currentTarget.value);
+    const { value: typed } = event.currentTarget;
+    change(kind === 'email' ? visibleText(typed) : typed);
   };
 
   if (kind === 'choice') {

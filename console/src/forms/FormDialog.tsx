@@ -157,7 +157,9 @@ function Form({
         />
       ))}
       {after?.(values)}
-      {error !== null && <ErrorMessage error={error} />}
+      {error !== null && (
+        <ErrorMessage error={error} labels={Object.fromEntries(fields.map(({ name, label }) => [name, label]))} />
+      )}
       {unknown && <p className={ui.text}>{t(keyed ? 'form.unknown' : 'form.unknownOnce')}</p>}
       <div className={ui.row}>
         <Button

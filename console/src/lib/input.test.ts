@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { numberText, phoneText, plainText, withoutCurrency, withoutPercent } from './input';
+import { numberText, phoneText, plainText, visibleText, withoutCurrency, withoutPercent } from './input';
 
 it.each([
   ['\u200eRB-7XK2M9Q\u200f', 'RB-7XK2M9Q'],
@@ -53,4 +53,9 @@ it.each([
   ['(050) 123.4567', '0501234567'],
 ])('%j is the phone %j', (text, phone) => {
   expect(phoneText(text)).toBe(phone);
+});
+
+it('leaves out what cannot be seen, and nothing else', () => {
+  expect(visibleText('\u202asara@rih\u200bla.test\u202c')).toBe('sara@rihla.test');
+  expect(visibleText('sara ٣')).toBe('sara ٣');
 });

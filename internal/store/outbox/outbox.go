@@ -56,7 +56,8 @@ func NewMessages(
 ) []models.Notification {
 	var rows []models.Notification
 
-	// In one spelling, so that the messages of a day can be counted.
+	// In one spelling, so that the messages of a day can be counted, and without marks that a booking of before was made with.
+	email = models.CleanExact(email)
 	if number, ok := models.E164(phone); ok {
 		phone = number
 	}

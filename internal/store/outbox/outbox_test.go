@@ -165,6 +165,20 @@ func TestNotificationsWithoutAnAddress(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE channel = 'EMAIL'"))
 }
 
+// TestMessagesGoToPlainAddresses: bookings of before were kept with what was pasted along with an address.
+func TestMessagesGoToPlainAddresses(t *testing.T) {
+	t.Parallel()
+
+	to := map[models.NotificationChannel]string{}
+	for _, n := range outbox.NewMessages(models.NotifyPaymentSucceeded, models.NewID(), "", models.LocaleArabic,
+		"\u202asara@rih\u200bla.test\u202c", "\u202a٠٥٠ ١٢٣\u2011٤٥٦٧\u202c", nil) {
+		to[n.Channel] = n.Recipient
+	}
+
+	require.Equal(t, map[models.NotificationChannel]string{models.NotifyEmail: "sara@rihla.test", models.NotifySMS: "+966501234567"}, to)
+	require.Empty(t, outbox.NewMessages(models.NotifyPaymentSucceeded, models.NewID(), "", models.LocaleArabic, "\u200f", "", nil))
+}
+
 func ids(rows []models.Notification) []uuid.UUID {
 	out := make([]uuid.UUID, len(rows))
 	for i := range rows {

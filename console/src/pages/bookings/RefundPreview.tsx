@@ -41,7 +41,9 @@ interface Props {
 export function RefundPreview({ bookingId, values, onShown }: Props) {
   const { t } = useWords();
   const [key] = useDebouncedValue(previewKey(values), 350);
-  const [type = '', typed = ''] = key.split(' ');
+  const [type = ''] = key.split(' ');
+  // A pasted amount may have a space in it: `SAR 1,050.25`.
+  const typed = key.slice(type.length + 1);
   const query = useQuery({
     queryKey: ['refund-preview', bookingId, key],
     queryFn: ({ signal }) => {
@@ -75,7 +77,7 @@ export function RefundPreview({ bookingId, values, onShown }: Props) {
   if (type === '' || key === 'PARTIAL ') return <p className={ui.text}>{t('preview.typeAmount')}</p>;
   return (
     <section className={ui.stack} aria-label={t('preview.title')} aria-live="polite">
-      <Answer query={query} lines={6}>
+      <Answer query={query} lines={6} labels={{ amount: t('field.amount') }}>
         {({ data }) => <Effects of={data} />}
       </Answer>
     </section>

@@ -79,7 +79,7 @@ function AddNote({ incidentId }: { incidentId: string }) {
           setNote(event.currentTarget.value);
         }}
       />
-      {error !== null && <ErrorMessage error={error} />}
+      {error !== null && <ErrorMessage error={error} labels={{ note: t('field.note') }} />}
       {unknown && <p className={ui.text}>{t('form.unknown')}</p>}
       <div>
         <Button type="submit" size="xs" variant="default" loading={busy} disabled={note.trim() === ''}>

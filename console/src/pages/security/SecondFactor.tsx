@@ -76,7 +76,9 @@ function Begin({ begin }: { begin: Beginning }) {
       }}
     >
       <p className={ui.text}>{t('security.off')}</p>
-      {begin.isError && (asked || !missing) && <ErrorMessage error={begin.error} />}
+      {begin.isError && (asked || !missing) && (
+        <ErrorMessage error={begin.error} labels={{ password: t('signIn.password') }} />
+      )}
       {ask && (
         <PasswordInput
           ref={field}
@@ -126,7 +128,7 @@ function Confirm({ enrolment, done }: { enrolment: Enrolment; done: (codes: stri
       <p className={ui.text}>
         {t('security.byHand')} <CopyId id={enrolment.secret} whole />
       </p>
-      {confirm.isError && <ErrorMessage error={confirm.error} />}
+      {confirm.isError && <ErrorMessage error={confirm.error} labels={{ code: t('security.firstCode') }} />}
       <TextInput
         ref={field}
         label={t('security.firstCode')}

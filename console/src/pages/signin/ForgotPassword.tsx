@@ -6,6 +6,7 @@ import { forgotPassword } from '@/api/identity';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
+import { visibleText } from '@/lib/input';
 import { Alone } from './Alone';
 
 export function Component() {
@@ -26,7 +27,7 @@ export function Component() {
             ask.mutate(email.trim());
           }}
         >
-          {ask.isError && <ErrorMessage error={ask.error} />}
+          {ask.isError && <ErrorMessage error={ask.error} labels={{ email: t('field.email') }} />}
           <TextInput
             label={t('field.email')}
             type="email"
@@ -35,7 +36,7 @@ export function Component() {
             required
             value={email}
             onChange={(event) => {
-              setEmail(event.currentTarget.value);
+              setEmail(visibleText(event.currentTarget.value));
             }}
           />
           <Button type="submit" loading={ask.isPending}>

@@ -31,7 +31,7 @@ export function Component() {
             set.mutate();
           }}
         >
-          {set.isError && <ErrorMessage error={set.error} />}
+          {set.isError && <ErrorMessage error={set.error} labels={{ password: t('reset.new') }} />}
           <PasswordInput
             label={t('reset.new')}
             description={t('reset.rule')}

@@ -8,6 +8,7 @@ import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { chooseLanguage, languageWasChosen } from '@/i18n';
 import { useWords } from '@/i18n/useWords';
+import { visibleText } from '@/lib/input';
 import { Alone } from './Alone';
 import classes from './alone.module.css';
 
@@ -92,7 +93,9 @@ function Password({
 
   return (
     <form className={ui.stack} onSubmit={(event) => void submit(event)}>
-      {error !== null && <ErrorMessage error={error} />}
+      {error !== null && (
+        <ErrorMessage error={error} labels={{ email: t('field.email'), password: t('signIn.password') }} />
+      )}
       {error === null && ended && (
         <p role="status" className={ui.notice}>
           {t('signIn.ended')}
@@ -113,7 +116,7 @@ function Password({
         required
         value={email}
         onChange={(event) => {
-          setEmail(event.currentTarget.value);
+          setEmail(visibleText(event.currentTarget.value));
         }}
       />
       <PasswordInput
@@ -154,7 +157,7 @@ function Code({ token, enter, again }: { token: string; enter: Enter; again: () 
   const ended = error instanceof ApiError && error.code === 'INVALID_CREDENTIALS';
   return (
     <form className={ui.stack} onSubmit={(event) => void submit(event)}>
-      {error !== null && <ErrorMessage error={error} />}
+      {error !== null && <ErrorMessage error={error} labels={{ code: t('signIn.code') }} />}
       <TextInput
         ref={field}
         label={t(recovery ? 'signIn.recoveryCode' : 'signIn.code')}
