@@ -30,7 +30,7 @@ func countUnfinished(s *store.Store) func(context.Context) (telemetry.Unfinished
 		u := telemetry.Unfinished{
 			Overdue: map[string]int{
 				"payments": o.Payments, "refunds": o.Refunds, "events": o.Events, "campaigns": o.Campaigns, "messages": o.Messages,
-				"suspense": o.Suspense, "approvals": o.Approvals, "late_checks": o.LateChecks,
+				"suspense": o.Suspense, "approvals": o.Approvals, "late_checks": o.LateChecks, "stranger_mails": o.StrangerMails,
 			},
 			Incidents: map[string]int{}, Unsealed: unsealed, Seal: seal.Number,
 		}

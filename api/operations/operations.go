@@ -116,7 +116,7 @@ func actor(ctx context.Context) db.Actor {
 
 	return db.Actor{
 		UserID: p.UserID, Role: p.Role, ProviderID: p.ProviderID, RequestID: middleware.RequestID(ctx),
-		Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx),
+		Address: middleware.Address(ctx), UserAgent: middleware.UserAgent(ctx), Network: middleware.Network(ctx),
 	}
 }
 

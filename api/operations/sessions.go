@@ -70,7 +70,7 @@ func (o *Operations) SendVerification(
 		return gen.SendVerification202Response{}, nil
 	}
 
-	if ok, err := o.Store.Accounts.MayMailUnproved(ctx, &u); err != nil || !ok {
+	if ok, err := o.Store.Accounts.MayMailUnproved(ctx, actor(ctx), &u, models.TokenVerifyEmail); err != nil || !ok {
 		return gen.SendVerification202Response{}, err
 	}
 

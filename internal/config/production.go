@@ -87,13 +87,13 @@ func (c Config) checkMail(p *problems) {
 	case !c.Notify.SMTPURL.IsSet():
 		p.addf("SMTP_URL is missing in production (without it mail is written to files in DATA_DIR)")
 	case !demandsTLS(c.Notify.SMTPURL.Reveal()) && c.Demands(InsecureMail):
-		p.addf("SMTP_URL must be smtps://…, or smtp:// with a password (which demands STARTTLS), in production " +
+		p.addf("SMTP_URL must be smtps://…, or smtp:// with a user and a password (which demand STARTTLS), in production " +
 			"(for a trusted network: ALLOW_INSECURE=mail)")
 	}
 }
 
 // demandsTLS reports whether nothing is sent to the mail server of the address without TLS: from the start, or by STARTTLS, which a
-// password demands unless the server is this machine.
+// user with a password demands unless the server is this machine.
 func demandsTLS(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -104,10 +104,10 @@ func demandsTLS(address string) bool {
 		return true
 	}
 
-	_, password := u.User.Password()
+	password, _ := u.User.Password()
 	ip, err := netip.ParseAddr(u.Hostname())
 
-	return password && u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback())
+	return password != "" && u.User.Username() != "" && u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback())
 }
 
 // checkHTTPS refuses plain http where payments and telephone numbers are sent.

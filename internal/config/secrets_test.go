@@ -102,10 +102,13 @@ func TestMailInProduction(t *testing.T) {
 	t.Parallel()
 
 	for address, says := range map[string]string{
-		"":                                    "SMTP_URL is missing",
-		"smtp://mail.internal:25":             "SMTP_URL must be smtps",
-		"smtp://u:" + sentinel + "@[::1]:25":  "SMTP_URL must be smtps",
-		"smtp://u:" + sentinel + "@127.0.0.1": "SMTP_URL must be smtps",
+		"":                              "SMTP_URL is missing",
+		"smtp://mail.internal:25":       "SMTP_URL must be smtps",
+		"smtp://:@mail.example.com:25":  "SMTP_URL must be smtps",
+		"smtp://u:@mail.example.com:25": "SMTP_URL must be smtps",
+		"smtp://:" + sentinel + "@mail.example.com:25":    "SMTP_URL must be smtps",
+		"smtp://u:" + sentinel + "@[::1]:25":              "SMTP_URL must be smtps",
+		"smtp://u:" + sentinel + "@127.0.0.1":             "SMTP_URL must be smtps",
 		"smtp://u:" + sentinel + "@mail.example.com:587":  "",
 		"smtps://u:" + sentinel + "@mail.example.com:465": "",
 	} {

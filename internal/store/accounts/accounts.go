@@ -46,7 +46,7 @@ func (s *Store) AddUser(ctx context.Context, by db.Actor, u models.User) (models
 // Register is AddUser for an owner who opens the account, whose address a mail with a link verifies. The owner of an address that has an
 // account gets a mail. mailed reports whether one was queued. Error: EMAIL_ALREADY_EXISTS.
 func (s *Store) Register(ctx context.Context, by db.Actor, u models.User) (out models.User, mailed bool, err error) {
-	mails, err := s.mayMail(ctx)
+	mails, err := s.mayMail(ctx, by.Network)
 	if err != nil {
 		return out, false, err
 	}

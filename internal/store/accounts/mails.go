@@ -96,7 +96,7 @@ func (s *Store) SendLink(
 func (s *Store) AskForReset(ctx context.Context, by db.Actor, email string) (queued bool, err error) {
 	u, err := s.UserByEmail(ctx, email)
 	if err == nil && u.LockedAt == nil {
-		if mails, failed := s.mayMail(ctx); failed != nil || !mails {
+		if mails, failed := s.MayMailUnproved(ctx, by, &u, models.TokenResetPassword); failed != nil || !mails {
 			return false, failed
 		}
 

@@ -11,6 +11,7 @@ import (
 	"rihla/internal/store/accounts"
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -71,7 +72,7 @@ func TestStrangersAreBounded(t *testing.T) {
 		}
 	})
 
-	require.LessOrEqual(t, b.Count(t, "SELECT count(*) FROM notifications"), 10)
+	require.LessOrEqual(t, b.Count(t, "SELECT count(*) FROM notifications WHERE kind <> 'RESET_PASSWORD'"), 10)
 	require.Equal(t, 10, b.Count(t, "SELECT count FROM stranger_counts WHERE subject = 'mails'"))
 
 	// The hour is over for all: the account is there, and without a mail.
@@ -82,13 +83,14 @@ func TestStrangersAreBounded(t *testing.T) {
 	late, err := b.Store.Accounts.UserByEmail(ctx, "late@rihla.test")
 	require.NoError(t, err)
 
-	ok, err = b.Store.Accounts.MayMailUnproved(ctx, &late)
+	ok, err = b.Store.Accounts.MayMailUnproved(ctx, db.Actor{}, &late, models.TokenVerifyEmail)
 	require.NoError(t, err)
 	require.False(t, ok)
+	require.Positive(t, b.overdue(t).StrangerMails)
 
 	verified := time.Now()
 	late.EmailVerifiedAt = &verified
-	ok, err = b.Store.Accounts.MayMailUnproved(ctx, &late)
+	ok, err = b.Store.Accounts.MayMailUnproved(ctx, db.Actor{}, &late, models.TokenVerifyEmail)
 	require.NoError(t, err)
 	require.True(t, ok)
 
@@ -100,6 +102,95 @@ func TestStrangersAreBounded(t *testing.T) {
 }
 
 // TestBucketsAreKeyed: which addresses without an account share a row depends on a key: without it none are found.
+func (b *books) overdue(t *testing.T) payments.Overdue {
+	t.Helper()
+
+	o, err := b.Store.Payments.Overdue(t.Context(), time.Now())
+	require.NoError(t, err)
+
+	return o
+}
+
+// TestOneNetworkDoesNotEndTheMailsOfAll: whatever one network asks for, an owner whose address is proved gets the link, and so do strangers
+// of other networks. What is not sent is not counted.
+func TestOneNetworkDoesNotEndTheMailsOfAll(t *testing.T) {
+	t.Parallel()
+
+	policies := models.DefaultPolicies()
+	policies.Strangers = models.StrangerRules{Mails: 40, Registrations: 100}
+
+	b := setup(t, policies)
+	ctx := t.Context()
+	attacker, other := db.Actor{Network: stranger}, db.Actor{Network: home}
+
+	open := func(by db.Actor, email string) models.User {
+		t.Helper()
+
+		u, _, err := b.Store.Accounts.Register(ctx, by, models.User{
+			Name: "S", Email: email, Phone: "+966500000001", PasswordHash: "x", Role: models.RoleEndUser,
+		})
+		require.NoError(t, err)
+
+		return u
+	}
+	mails := func(to string) int {
+		return b.Count(t, "SELECT count(*) FROM notifications WHERE recipient = $1", to)
+	}
+
+	one := open(attacker, "one@rihla.test")
+
+	for range 100 {
+		_, err := b.Store.Accounts.AskForReset(ctx, attacker, one.Email)
+		require.NoError(t, err)
+	}
+
+	require.Equal(t, 2, mails(one.Email), "the link that proves the address, and one to reset the password")
+	require.Equal(t, 2, b.Count(t, "SELECT count FROM stranger_counts WHERE subject = 'mails'"), "what is not sent is not counted")
+
+	for i := range 60 {
+		open(attacker, fmt.Sprintf("many%d@rihla.test", i))
+	}
+
+	require.Equal(t, leastOfNetwork, b.Count(t, "SELECT count FROM stranger_counts WHERE subject = 'mails'"))
+
+	fresh := open(other, "fresh@rihla.test")
+	require.Equal(t, 1, mails(fresh.Email))
+
+	b.Exec(t, "UPDATE stranger_counts SET count = 1000")
+	b.Exec(t, "UPDATE users SET email_verified_at = now() WHERE id = $1", b.Customer.ID)
+
+	queued, err := b.Store.Accounts.AskForReset(ctx, attacker, b.Customer.Email)
+	require.NoError(t, err)
+	require.True(t, queued, "an owner whose address is proved")
+	require.Zero(t, b.overdue(t).StrangerMails)
+}
+
+// leastOfNetwork is how many mails a network may cause in an hour however few all may.
+const leastOfNetwork = 10
+
+// TestLinksOfOneMailbox: accounts of addresses that differ behind a plus sign are one mailbox, which gets so many links a day.
+func TestLinksOfOneMailbox(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	ctx := t.Context()
+
+	for i := range 30 {
+		by := db.Actor{Network: fmt.Sprintf("10.0.%d.0/24", i)}
+
+		u, _, err := b.Store.Accounts.Register(ctx, by, models.User{
+			Name: "S", Email: fmt.Sprintf("box+%d@rihla.test", i), Phone: "+966500000001", PasswordHash: "x", Role: models.RoleEndUser,
+		})
+		require.NoError(t, err)
+
+		_, err = b.Store.Accounts.AskForReset(ctx, by, u.Email)
+		require.NoError(t, err)
+	}
+
+	require.Equal(t, 10, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'RESET_PASSWORD'"),
+		"twenty links of both kinds, and none to reset a password after them")
+}
+
 func TestBucketsAreKeyed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

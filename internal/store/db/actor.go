@@ -16,6 +16,8 @@ type Actor struct {
 	RequestID  string
 	// Address and UserAgent are where the request came from, for the audit log alone, which cuts and cleans them.
 	Address, UserAgent string
+	// Network is that of the address, as accounts know networks; empty for none.
+	Network string
 	// Operator is the system user of a command, who is no user of the service.
 	Operator string
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"rihla/internal/store/accounts"
 	"rihla/models"
 )
 
@@ -23,6 +24,8 @@ type Overdue struct {
 	Suspense  int // payments whose money has been in suspense for a day, and no refund of it is under way
 	// LateChecks are questions about attempts that ended without money, due for 10 minutes and not claimed since.
 	LateChecks int
+	// StrangerMails were refused within this hour: strangers had caused those of the hour.
+	StrangerMails int
 	Incidents  map[models.IncidentKind]int
 }
 
@@ -47,11 +50,12 @@ func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
 		(SELECT count(*) FROM notifications WHERE status = 'PENDING' AND next_attempt_at < ?0) AS messages,
 		(SELECT count(*) FROM payment_transactions WHERE suspense_at < ?7 AND refunded_amount < captured_amount
 			AND refund_reserved_amount = 0) AS suspense,
-		(SELECT count(*) FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < ?0) AS late_checks`,
+		(SELECT count(*) FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < ?0) AS late_checks,
+		(SELECT coalesce(sum(count), 0) FROM stranger_counts WHERE subject = ?8 AND hour = date_trunc('hour', now())) AS stranger_mails`,
 		soon, now.Add(-time.Hour), now.Add(-time.Minute), today, bun.List([]models.CampaignStatus{
 			models.CampaignScheduled, models.CampaignActive, models.CampaignPaused,
-		}), models.RefundByGateway, models.RefundByHand, now.Add(-24*time.Hour)).
-		Scan(ctx, &o.Payments, &o.Refunds, &o.Approvals, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense, &o.LateChecks)
+		}), models.RefundByGateway, models.RefundByHand, now.Add(-24*time.Hour), accounts.MailsRefused).
+		Scan(ctx, &o.Payments, &o.Refunds, &o.Approvals, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense, &o.LateChecks, &o.StrangerMails)
 	if err != nil {
 		return Overdue{}, fmt.Errorf("count what is overdue: %w", err)
 	}
