@@ -115,7 +115,7 @@ func bookGuards() []guard {
 		},
 		{"0008", "", "record_text_id", "7899618ce7364977782bad380621f99e"},
 		{"0008", "", "set_record_text", "6a845038fcc8745f5734d8c691f4a31f"},
-		{"0052", "", "refuse_unpaid", "96d703978056cac389415545ae9f5a62"},
+		{"0073", "", "refuse_unpaid", "fe6fb4da540d669a6dc625c2db8043d9"},
 		{"0052", "", "refuse_stranger", "c2ad94e3f8db60538c801c8b62cbaea7"},
 		{"0052", "", "forget_stranger_seats", "03c49512422ca7876e78ae96463f0e34"},
 		{

@@ -1,10 +1,12 @@
 package bookings_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookings"
@@ -114,6 +116,37 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 
 // Unpaid bills hold their share of a trip and no more, for any account and attempt.
 // An attempt that is replaced, or whose booking is cancelled, has cost calls to its gateway.
+// TestAccountsOfOneMailboxAreOne: accounts whose addresses differ behind a plus sign have together what one account has, proved or not.
+func TestAccountsOfOneMailboxAreOne(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.UnpaidBookings, p.UnpaidSeats = 4, 20
+	b := setupBooks(t, p)
+
+	customer := func(email string) uuid.UUID {
+		u := storetest.Fixture(t, b.Store).Users[models.RoleEndUser]
+		b.Exec(t, "UPDATE users SET email = $1, email_verified_at = now() WHERE id = $2", email, u.ID)
+
+		return u.ID
+	}
+
+	ids := make([]uuid.UUID, 6)
+	for i := range ids {
+		ids[i] = customer(fmt.Sprintf("One+%d@Mailbox.test", i))
+	}
+
+	made, refused := bookMany(t, b, 18, func(i int, r *bookings.NewBooking) {
+		r.UserID, r.ContactPhone = ids[i%len(ids)], fmt.Sprintf("+9665000001%02d", i)
+	})
+	require.Len(t, made, 4)
+	require.Equal(t, map[models.Code]int{models.CodeTooManyUnpaidBookings: 14}, refused)
+
+	other := customer("one@mailbox.example")
+	made, _ = bookMany(t, b, 1, func(_ int, r *bookings.NewBooking) { r.UserID, r.ContactPhone = other, "+966500000199" })
+	require.Len(t, made, 1, "another mailbox")
+}
+
 func TestUnpaidAttemptsAreLimited(t *testing.T) {
 	t.Parallel()
 

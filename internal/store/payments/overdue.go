@@ -26,7 +26,7 @@ type Overdue struct {
 	LateChecks int
 	// StrangerMails were refused within this hour: strangers had caused those of the hour.
 	StrangerMails int
-	Incidents  map[models.IncidentKind]int
+	Incidents     map[models.IncidentKind]int
 }
 
 // Overdue counts at now. Every count but that of incidents is read from an index of what is unfinished.
