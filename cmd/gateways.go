@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +80,16 @@ func checkDrivers(cfg config.Config) error {
 // checkPayURL: a company's script runs on the page on which customers pay, and could do there what the host's cookies allow. So it is
 // another host than that of the API and the console (rules: gateways.pages).
 func checkPayURL(app config.App, driver string) error {
-	if strings.HasPrefix(app.PayURL, "https://") && middleware.Host(app.PayURL) != middleware.Host(app.PublicURL) {
+	name := func(address string) string { // cookies know no ports
+		host := middleware.Host(address)
+		if bare, _, err := net.SplitHostPort(host); err == nil {
+			return bare
+		}
+
+		return host
+	}
+
+	if strings.HasPrefix(app.PayURL, "https://") && name(app.PayURL) != name(app.PublicURL) {
 		return nil
 	}
 

@@ -113,7 +113,7 @@ func TestPagesNeedAHostOfTheirOwnInProduction(t *testing.T) {
 		for _, driver := range []string{drivers.HyperPay, drivers.Moyasar, drivers.Stripe} {
 			environ := productionEnviron(driver, accountsOf[driver].live)
 
-			for _, pay := range []string{"", "https://api.example.sa", "https://API.example.sa:443/", "http://pay.example.sa"} {
+			for _, pay := range []string{"", "https://api.example.sa", "https://API.example.sa:443/", "https://api.example.sa:8443", "http://pay.example.sa"} {
 				environ["PAY_URL"] = pay
 				_, err := loadServingFrom(io.Discard, environ, need)
 

@@ -288,7 +288,7 @@ func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration
 	r := requestOf(ctx)
 	attrs := make([]slog.Attr, 0, 10)
 	attrs = append(attrs,
-		slog.String("method", f.Method()), slog.String("path", logPath(f)), slog.String("route", f.Route().Path),
+		slog.String("method", f.Method()), slog.String("path", logPath(f.Path())), slog.String("route", logRoute(f)),
 		slog.Int("status", f.Response().StatusCode()), slog.String("request_id", r.id),
 		slog.Float64("duration_ms", float64(took.Microseconds())/float64(time.Millisecond/time.Microsecond)),
 	)
@@ -311,12 +311,21 @@ func (c *Chain) logRequest(ctx context.Context, f *fiber.Ctx, took time.Duration
 // maxLogPath bounds the path in a log line.
 const maxLogPath = 256
 
-// logPath is the path for log lines, without what opens something: the route says the rest.
-func logPath(f *fiber.Ctx) string {
-	path := f.Path()
+// logRoute is the route's pattern for log lines. A request that met none has its own path there.
+func logRoute(f *fiber.Ctx) string {
+	route := f.Route().Path
+	if strings.ContainsAny(route, ":*") {
+		return route
+	}
+
+	return logPath(route)
+}
+
+// logPath is a path for log lines, without what opens something, wherever in it that begins: the route says the rest.
+func logPath(path string) string {
 	for _, secret := range []string{models.ReturnPath, models.PayPath} {
-		if len(path) > len(secret) && strings.EqualFold(path[:len(secret)], secret) {
-			return secret
+		if at := strings.Index(strings.ToLower(path), secret); at >= 0 {
+			path = path[:at+len(secret)]
 		}
 	}
 

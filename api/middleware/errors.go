@@ -229,7 +229,7 @@ func (c *Chain) logFailure(ctx context.Context, f *fiber.Ctx, status int, err er
 	}
 
 	attrs := []slog.Attr{
-		slog.String("request_id", RequestID(ctx)), slog.String("method", f.Method()), slog.String("path", logPath(f)),
+		slog.String("request_id", RequestID(ctx)), slog.String("method", f.Method()), slog.String("path", logPath(f.Path())),
 		slog.Int("status", status), slog.String("error", err.Error()),
 	}
 
