@@ -63,7 +63,7 @@ func loadServingFrom(w io.Writer, environ map[string]string, require func(config
 	return loadFrom(w, environ, func(cfg config.Config) error {
 		_, err := temporalOptions(cfg, lookup(environ))
 
-		return config.Join(require(cfg), checkDrivers(cfg), err)
+		return config.Join(require(cfg), checkDrivers(cfg), cfg.CheckForeign(environ), err)
 	})
 }
 

@@ -114,3 +114,23 @@ func decodings(secret string) []string {
 
 	return texts
 }
+
+// foreignSecrets are those that libraries read themselves (Temporal's SDK, that of the media store).
+var foreignSecrets = []string{"TEMPORAL_API_KEY", "AWS_SECRET_ACCESS_KEY"}
+
+// CheckForeign compares the secrets that libraries read from the environment with the published ones, as checkSecrets does with ours.
+func (c Config) CheckForeign(environ map[string]string) error {
+	if c.App.Env != Production {
+		return nil
+	}
+
+	var p problems
+
+	for _, name := range foreignSecrets {
+		if isPublished(environ[name]) {
+			p.addf("%s has a secret that is published with the source, which production refuses", name)
+		}
+	}
+
+	return p.err()
+}

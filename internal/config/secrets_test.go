@@ -131,3 +131,19 @@ func TestMailInProduction(t *testing.T) {
 		require.NoError(t, load(t, environ).RequireWorker())
 	}
 }
+
+func TestSecretsOfLibrariesAreCompared(t *testing.T) {
+	t.Parallel()
+
+	c := load(t, complete())
+
+	for _, name := range []string{"TEMPORAL_API_KEY", "AWS_SECRET_ACCESS_KEY"} {
+		err := c.CheckForeign(map[string]string{name: "compose-" + sentinel})
+		require.ErrorContains(t, err, name+" has a secret that is published")
+		require.NotContains(t, err.Error(), sentinel)
+		require.NoError(t, c.CheckForeign(map[string]string{name: sentinel}))
+	}
+
+	c.App.Env = Development
+	require.NoError(t, c.CheckForeign(map[string]string{"TEMPORAL_API_KEY": "compose-" + sentinel}))
+}
