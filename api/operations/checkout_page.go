@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -39,6 +41,10 @@ func (o *Operations) ShowCheckoutPage(
 
 	if r.Params.Lang != nil {
 		v.Lang = string(*r.Params.Lang)
+
+		if v.ReturnsHere { // the choice comes back from the form
+			v.ReturnURL += "?lang=" + v.Lang
+		}
 	}
 
 	if v.Status == gateways.CheckoutOpen {
@@ -70,20 +76,23 @@ func (o *Operations) afterTry(ctx context.Context, v *gateways.PageView, attempt
 	}
 
 	if q.ID == nil {
-		if last != nil {
-			v.Declined = last.ResultCode
-		}
+		declined(v, last)
 
 		return nil
 	}
 
-	v.CheckingSince = o.Now()
-	if q.Since != nil && time.Unix(*q.Since, 0).Before(v.CheckingSince) {
-		v.CheckingSince = time.Unix(*q.Since, 0)
+	now := o.Now()
+	v.CheckingSince = now.Add(-declineBefore)
+
+	// The page gives it: in its form what it has shown of the try before, and when it looks again what it began with.
+	if q.Since != nil {
+		if since := time.Unix(*q.Since, 0); !since.After(now.Add(time.Second)) {
+			v.CheckingSince = since
+		}
 	}
 
-	if last != nil && last.At.After(v.CheckingSince.Add(-declineBefore)) {
-		v.Declined = last.ResultCode
+	if last != nil && last.At.After(v.CheckingSince) {
+		declined(v, last)
 
 		return nil
 	}
@@ -92,6 +101,25 @@ func (o *Operations) afterTry(ctx context.Context, v *gateways.PageView, attempt
 	o.askGateways(ctx, []uuid.UUID{attempt})
 
 	return nil
+}
+
+// declined has the page say a decline above its form. What comes back from that form is another try, of which this decline tells nothing,
+// however soon: the form's address has its second, rounded up.
+func declined(v *gateways.PageView, last *payments.Decline) {
+	if last == nil {
+		return
+	}
+
+	v.Declined = last.ResultCode
+
+	if v.ReturnsHere {
+		sep := "?"
+		if strings.Contains(v.ReturnURL, sep) {
+			sep = "&"
+		}
+
+		v.ReturnURL += sep + "since=" + strconv.FormatInt(last.At.Add(time.Second-1).Unix(), 10)
+	}
 }
 
 func (o *Operations) pageView(p *payments.PayPage, now time.Time) gateways.PageView {

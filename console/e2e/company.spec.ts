@@ -117,9 +117,46 @@ test('a company pays for a campaign at the gateway', async ({ page, t, complaint
   expect([paid.price, paid.amount]).toEqual([500, 500 + paid.vat_amount]);
 
   // Back on the list with nothing but the search: what the return adds to the address is no filter.
-  await expect(page).toHaveURL(/\/console\/campaigns\?search=[^&]*$/);
+  await expect(page).toHaveURL(/\/console\/campaigns\?search=[^&]*#[\da-f-]{36}$/);
   await settled(page);
   await page.reload();
+  await expect(row(page, title).getByText(t('enum.SCHEDULED'))).toBeVisible();
+});
+
+test('a declined payment of a campaign is said where it comes back to, and tried again', async ({
+  page,
+  t,
+  complaints,
+}) => {
+  const trip = await newTrip();
+  const company = await Caller.as('PROVIDER_ADMIN');
+  const title = `Campaign ${randomInt(1e6)}`;
+  await company.post('/api/v1/provider/ad-campaigns', {
+    trip_id: trip.id,
+    title,
+    starts_on: day(2),
+    ends_on: day(9),
+    price: 500,
+  });
+  await openAs(page, 'PROVIDER_ADMIN', `/campaigns?search=${encodeURIComponent(title)}`);
+  await row(page, title).click();
+  const detail = dialog(page, title);
+  await detail.getByRole('button', { name: t('portal.pay') }).click();
+  complaints.gateway = true;
+  const pay = dialog(page, t('portal.pay'));
+  for (const outcome of ['decline', 'succeed']) {
+    await field(pay, t('field.method')).click();
+    await page.getByRole('option').first().click();
+    await pay.getByRole('button', { name: t('portal.pay') }).click();
+    await page.waitForURL(/\/pay\//);
+    await page.locator(`button[value=${outcome}]`).click();
+    if (outcome === 'succeed') break;
+    const said = page.getByRole('alert').filter({ hasText: title });
+    await expect(said).toBeVisible();
+    await expectAccessible(page, 'a declined payment');
+    await said.getByRole('button', { name: t('portal.pay') }).click();
+  }
+  await expect(page.getByText(t('done.paidOrNot.paid'))).toBeVisible();
   await expect(row(page, title).getByText(t('enum.SCHEDULED'))).toBeVisible();
 });
 

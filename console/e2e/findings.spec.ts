@@ -57,6 +57,57 @@ test('an approval that came too late says so, and who decided', async ({ page, t
   await expect(page.getByRole('dialog').getByText('Not the customer')).toBeVisible();
 });
 
+test('who may approve sees in the navigation that a refund waits', inEveryLook, async ({ page, t, look }) => {
+  await waiting();
+  await openAs(page, 'ADMIN', '/bookings');
+  const admin = await Caller.as('ADMIN');
+  const { meta } = await admin.get<{ meta: { total: number } }>('/api/v1/admin/refunds?needs_approval=true');
+  if (look.width < 768) await page.getByRole('button', { name: t('app.menuWaiting', { count: meta.total }) }).click();
+  const link = page
+    .getByRole('navigation', { name: t('app.menu') })
+    .getByRole('link', { name: `${t('nav.refunds')} ${t('app.waiting', { count: meta.total })}` });
+  await expect(link).toBeVisible();
+  await expectAccessible(page, 'the navigation with what waits');
+  await link.click();
+  await expect(page).toHaveURL(/\/refunds$/);
+});
+
+test('a preview shows all of its amounts', inEveryLook, async ({ page, t, look }) => {
+  const booking = await paidBooking();
+  await openAs(page, 'FINANCE_ADMIN', `/bookings/${booking.id}`);
+  const history = page.locator('li[data-event=RECORD_WRITTEN]');
+  await expect(history).toContainText('1,150.00');
+  // One currency, written one way.
+  expect(await history.innerText()).toContain(look.language === 'ar' ? 'ر.س' : 'SAR');
+  await page.getByRole('button', { name: t('refund.start'), exact: true }).click();
+  const form = dialog(page, t('refund.startOf', { number: booking.booking_number }));
+  const lines = form.getByRole('table').first();
+  await expect(lines).toContainText('1,035.00');
+  const over = await lines.evaluate((table) => table.scrollWidth - (table.parentElement?.clientWidth ?? 0));
+  expect(over, 'the lines are cut').toBeLessThanOrEqual(0);
+  const edges = await lines.locator('td[data-align=end] > span').evaluateAll((amounts) =>
+    amounts.map((amount) => {
+      const range = document.createRange();
+      range.selectNodeContents(amount);
+      return Math.round(range.getBoundingClientRect().right);
+    }),
+  );
+  if (look.width < 768) expect(new Set(edges).size, `amounts end at ${edges.join(', ')}`).toBe(1);
+  await expectAccessible(page, 'a refund with its preview');
+});
+
+test('whose session has ended is told so', inEveryLook, async ({ page, t, context }) => {
+  await openAs(page, 'SUPPORT_AGENT', '/bookings');
+  await context.clearCookies();
+  await page.reload();
+  await expect(page.getByText(t('signIn.ended'))).toBeVisible();
+  // Once: who comes to sign in is no one who was thrown out.
+  await page.goto('/console/bookings');
+  await expect(page).toHaveURL(/sign-in/);
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await expect(page.getByText(t('signIn.ended'))).toHaveCount(0);
+});
+
 test('a payout asks for reference and date, and about a reference that is another payout’s', async ({
   page,
   t,
@@ -127,6 +178,8 @@ test('an incident offers its repair with the amount, and says when it is made', 
   await drawer.getByRole('button', { name: taken }).click();
   const form = dialog(page, t('payment.refundLate'));
   await expect(form).toContainText(taken);
+  // Beside what was asked for.
+  await expect(form).toContainText('1,150.00');
   await form.locator('[type=submit]').click();
   await expect(form).toBeHidden();
   await expect.poll(async () => (await found()).repair?.state, { timeout: 30_000 }).toBe('DONE');
@@ -135,6 +188,9 @@ test('an incident offers its repair with the amount, and says when it is made', 
   await expect(page.getByText(t('payment.state.DONE'), { exact: true })).toBeVisible();
   const giveBack = new RegExp(`^${t('payment.giveBack', { amount: '' }).trim()}`);
   await expect(page.getByRole('button', { name: giveBack })).toHaveCount(0);
+  await open(page, `/bookings/${booking.id}`);
+  await expect(page.getByText(t('payment.open'))).toBeVisible();
+  await expect(page.getByRole('button', { name: t('refund.start'), exact: true })).toHaveCount(0);
   await open(page, '/incidents?kind=AMOUNT_MISMATCH');
   await row(page, booking.booking_number).click();
   await expect(page.getByText(t('incident.nothingLeft'))).toBeVisible();
@@ -182,12 +238,14 @@ test('fields, amounts and seats have the direction of the page', inEveryLook, as
 
   await openAs(page, 'ADMIN', '/payments');
   await expect(row(page, 'RB-').nth(1)).toBeVisible();
-  if (look.width < 768) return;
-  const edges = await page.locator('tbody td[data-align=end]').evaluateAll((cells, source) => {
-    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the function above, in the page
-    const edge = (new Function(`return ${source}`) as () => (element: Element) => number)();
-    return cells.map(edge);
-  }, rightOf.toString());
+  const edges = await page
+    .locator('tbody td[data-align=end]')
+    .filter({ hasText: '.' })
+    .evaluateAll((cells, source) => {
+      // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the function above, in the page
+      const edge = (new Function(`return ${source}`) as () => (element: Element) => number)();
+      return cells.map(edge);
+    }, rightOf.toString());
   expect(new Set(edges).size, `amounts end at ${edges.join(', ')}`).toBe(1);
 });
 

@@ -1,5 +1,6 @@
 // Operations of sessions, second factors and accounts, by the names that pages know them by.
 import { answered, api, listPage, type Schemas } from './client';
+import { forgetSignedIn, rememberSignedIn } from './session';
 
 export type Role = Schemas['Role'];
 export type Me = Schemas['OwnAccount'];
@@ -19,7 +20,10 @@ export const logIn = (email: string, password: string): Promise<LogIn> =>
 export const logInWithCode = (mfa_token: string, code: string): Promise<LogIn> =>
   dataOf(answered(api.POST('/api/v1/auth/login/totp', { body: { mfa_token, code } })));
 /** The refresh token is in the cookie. */
-export const logOut = () => answered(api.POST('/api/v1/auth/logout', { body: {} }));
+export const logOut = async () => {
+  await answered(api.POST('/api/v1/auth/logout', { body: {} }));
+  forgetSignedIn();
+};
 export const stepUp = (code: string) => dataOf(answered(api.POST('/api/v1/auth/step-up', { body: { code } })));
 /** Where the browser goes to sign in once more; it comes back to a page below /console. */
 export const stepUpBySignOn = (return_to: string) =>
@@ -35,11 +39,17 @@ export const singleSignOn = () => dataOf(answered(api.GET('/api/v1/auth/oidc')))
 /** The browser goes there: the answer is a redirect to the identity provider. */
 export const singleSignOnAddress = (back: string) => `/api/v1/auth/oidc/start?return_to=${encodeURIComponent(back)}`;
 
-export const getMe = (signal?: AbortSignal): Promise<Me> =>
-  dataOf(answered(api.GET('/api/v1/me', signal ? { signal } : {})));
+export const getMe = async (signal?: AbortSignal): Promise<Me> => {
+  const me = await dataOf(answered(api.GET('/api/v1/me', signal ? { signal } : {})));
+  rememberSignedIn();
+  return me;
+};
 export const sendVerification = () => answered(api.POST('/api/v1/me/verify-email'));
-export const changePassword = (current_password: string, new_password: string) =>
-  answered(api.POST('/api/v1/me/password', { body: { current_password, new_password } }));
+export const changePassword = async (current_password: string, new_password: string) => {
+  await answered(api.POST('/api/v1/me/password', { body: { current_password, new_password } }));
+  // All sessions have ended.
+  forgetSignedIn();
+};
 /** Later than 10 minutes after signing in, the API wants the password once more. */
 export const enrol = (password?: string) =>
   dataOf(answered(api.POST('/api/v1/me/totp', { body: password === undefined ? {} : { password } })));
@@ -50,7 +60,10 @@ export const listSessions = (signal?: AbortSignal) =>
   dataOf(answered(api.GET('/api/v1/me/sessions', signal ? { signal } : {})));
 export const endSession = (id: string) =>
   answered(api.DELETE('/api/v1/me/sessions/{id}', { params: { path: { id } } }));
-export const endAllSessions = () => answered(api.DELETE('/api/v1/me/sessions'));
+export const endAllSessions = async () => {
+  await answered(api.DELETE('/api/v1/me/sessions'));
+  forgetSignedIn();
+};
 
 export const listUsers = (filters: Record<string, string>, cursor: string | null, signal: AbortSignal) =>
   listPage('/api/v1/admin/users', filters, cursor, signal);

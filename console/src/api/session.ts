@@ -8,6 +8,17 @@ const refreshedKey = 'rihla.refreshed_at';
 /** A refresh of another tab that is younger than this is good enough, in milliseconds. */
 const fresh = 10_000;
 
+const signedInKey = 'rihla.signed_in';
+
+/** Whether somebody was signed in here and has not signed out: who then has no session is told that it ended, and is no newcomer. */
+export const wasSignedIn = () => localStorage.getItem(signedInKey) !== null;
+export const rememberSignedIn = () => {
+  localStorage.setItem(signedInKey, 'true');
+};
+export const forgetSignedIn = () => {
+  localStorage.removeItem(signedInKey);
+};
+
 async function refresh(): Promise<boolean> {
   const response = await fetch('/api/v1/auth/refresh', {
     method: 'POST',

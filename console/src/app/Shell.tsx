@@ -1,4 +1,4 @@
-import { Burger, Drawer, Skeleton } from '@mantine/core';
+import { Burger, Drawer, Skeleton, VisuallyHidden } from '@mantine/core';
 import { useDisclosure, useNetwork } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import { Link, NavLink, Outlet, useLocation, useNavigate, useNavigation } from 'react-router';
@@ -7,8 +7,10 @@ import type { Me } from '@/api/identity';
 import { Answer } from '@/components/Card';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
+import { countText } from '@/lib/money';
 import { keyOf } from '@/lib/keys';
 import { isProvider, useMeQuery } from './me';
+import { useApprovals } from './useApprovals';
 import { navItems, type NavItem } from './nav';
 import { SearchBox } from './SearchBox';
 import { ShortcutsDialog } from './Shortcuts';
@@ -45,6 +47,7 @@ function Frame({ me }: { me: Me }) {
   const { pathname } = useLocation();
   const going = useNavigation().state !== 'idle';
   const offline = !useNetwork().online;
+  const approvals = useApprovals(me);
   // A page that the role has nothing to do on is not asked for, whatever the address says.
   const page = navItems.find(({ path }) => path !== '/' && (pathname === path || pathname.startsWith(`${path}/`)));
   const closed = page !== undefined && !me.second_factor_needed && !pages.includes(page);
@@ -59,7 +62,14 @@ function Frame({ me }: { me: Me }) {
         {t('app.skip')}
       </a>
       <header className={classes.bar}>
-        <Burger className={classes.burger} opened={menu} onClick={open} size="sm" aria-label={t('app.menu')} />
+        <Burger
+          className={classes.burger}
+          data-waiting={approvals > 0 || undefined}
+          opened={menu}
+          onClick={open}
+          size="sm"
+          aria-label={approvals > 0 ? t('app.menuWaiting', { count: approvals }) : t('app.menu')}
+        />
         <NavLink to="/" className={classes.brand ?? ''} end aria-label={t('app.name')}>
           <img src="/console/icon.svg" alt="" width={24} height={24} />
           <span>{t('app.name')}</span>
@@ -68,7 +78,7 @@ function Frame({ me }: { me: Me }) {
         <UserMenu me={me} showKeys={toggleKeys} />
       </header>
       <nav className={classes.rail} aria-label={t('app.menu')}>
-        <Links pages={pages} />
+        <Links pages={pages} approvals={approvals} />
       </nav>
       <Drawer
         opened={menu}
@@ -78,7 +88,7 @@ function Frame({ me }: { me: Me }) {
         closeButtonProps={{ 'aria-label': t('action.close') }}
       >
         <nav aria-label={t('app.menu')}>
-          <Links pages={pages} />
+          <Links pages={pages} approvals={approvals} />
         </nav>
       </Drawer>
       <main id="main" className={classes.main} tabIndex={-1} aria-busy={going}>
@@ -105,8 +115,8 @@ function NoAccess() {
   );
 }
 
-function Links({ pages }: { pages: NavItem[] }) {
-  const { t } = useWords();
+function Links({ pages, approvals }: { pages: NavItem[]; approvals: number }) {
+  const { t, language } = useWords();
   return (
     <ul className={classes.links}>
       {pages.map(({ name, path, icon: Icon }) => (
@@ -114,6 +124,14 @@ function Links({ pages }: { pages: NavItem[] }) {
           <NavLink to={path} end={path === '/'} className={classes.link ?? ''}>
             <Icon size={17} stroke={1.6} aria-hidden />
             <span>{t(`nav.${name}`)}</span>
+            {name === 'refunds' && approvals > 0 && (
+              <span className={classes.waiting}>
+                <span className="numbers" aria-hidden>
+                  {countText(approvals, language)}
+                </span>
+                <VisuallyHidden>{t('app.waiting', { count: approvals })}</VisuallyHidden>
+              </span>
+            )}
           </NavLink>
         </li>
       ))}

@@ -2,6 +2,7 @@ import { Button, Modal, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { stepUp, stepUpBySignOn } from '@/api/identity';
+import { forgetSignedIn, wasSignedIn } from '@/api/session';
 import { setHooks, type StepUpMethod } from '@/api/transport';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
@@ -35,7 +36,8 @@ setHooks({
     // The link of a mail is opened with and without a session, and its token is in no address to come back to.
     if (['/sign-in', '/verify-email'].some((page) => pageNow().startsWith(page))) return;
     // A person who was signed in is told why this page comes; for others it is the way in.
-    const ended = queries.getQueryData(meKey) === undefined ? '' : '&ended=true';
+    const ended = queries.getQueryData(meKey) !== undefined || wasSignedIn() ? '&ended=true' : '';
+    forgetSignedIn();
     void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`).then(() => {
       queries.clear();
     });

@@ -10,9 +10,15 @@ export const pageNow = () => router.state.location.pathname.slice(basename.lengt
 /** The page's address below /console, to come back to. */
 export const pathNow = () => `${pageNow()}${router.state.location.search}`;
 
-/** Where a gateway's page leads back to: what its return adds to the address is no filter of the list. */
-export const campaignsAfterPayment = ({ request }: Pick<LoaderFunctionArgs, 'request'>) =>
-  redirect(`/campaigns?${new URLSearchParams({ search: new URL(request.url).searchParams.get('search') ?? '' })}`);
+/**
+ * Where a gateway's page leads back to: what its return adds to the address is no filter of the list. Which campaign it was stands behind
+ * the filters, for the page to say what became of its payment.
+ */
+export const campaignsAfterPayment = ({ request }: Pick<LoaderFunctionArgs, 'request'>) => {
+  const { searchParams } = new URL(request.url);
+  const filters = new URLSearchParams({ search: searchParams.get('search') ?? '' });
+  return redirect(`/campaigns?${filters.toString()}#${encodeURIComponent(searchParams.get('campaign') ?? '')}`);
+};
 
 // Pages are loaded when they are opened.
 const pages: RouteObject[] = [

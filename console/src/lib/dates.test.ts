@@ -16,6 +16,7 @@ describe('moments', () => {
 
 it('business days do not move with zones', () => {
   expect(dayText('2026-11-25', 'en')).toBe('25 Nov 2026');
+  expect(dayText('2026-11-01', 'en')).toBe('1 Nov 2026');
   expect(dayIn(new Date('2026-11-25T21:00:00Z'))).toBe('2026-11-26');
 });
 

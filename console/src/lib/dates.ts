@@ -8,10 +8,10 @@ const locales: Record<Language, string> = { en: 'en-GB', ar: 'ar-SA-u-nu-latn-ca
 type Style = 'moment' | 'exact' | 'day' | 'weekday';
 
 const styles: Record<Style, Intl.DateTimeFormatOptions> = {
-  moment: { day: '2-digit', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  moment: { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
   exact: { dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' },
-  day: { day: '2-digit', month: 'short', year: 'numeric' },
-  weekday: { weekday: 'short', day: '2-digit', month: 'short' },
+  day: { day: 'numeric', month: 'short', year: 'numeric' },
+  weekday: { weekday: 'short', day: 'numeric', month: 'short' },
 };
 
 const formats = new Map<string, Intl.DateTimeFormat>();

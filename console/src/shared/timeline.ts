@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
 import type { Schemas } from '@/api/client';
-import { amountText } from '@/lib/money';
+import { amountText, moneyText } from '@/lib/money';
 
 export type Entry = Schemas['TimelineEntry'];
 export type TimelineEvent = Schemas['TimelineEvent'];
@@ -61,7 +61,12 @@ export function sentence(
 function words(facts: Facts, t: TFunction, language: 'ar' | 'en', moment: (at: string) => string): Words {
   const word = (value: string | undefined) => (value ? t(`enum.${value}`, { defaultValue: value }) : '');
   return {
-    amount: facts.amount === undefined ? '' : `${amountText(facts.amount, language)} ${facts.currency ?? ''}`.trim(),
+    amount:
+      facts.amount === undefined
+        ? ''
+        : facts.currency
+          ? moneyText(facts.amount, language, facts.currency)
+          : amountText(facts.amount, language),
     from: word(facts.from_status),
     to: word(facts.to_status),
     paidBy: word(facts.paid_by),

@@ -17,6 +17,9 @@ import { previewKey, RefundPreview, type Shown } from './RefundPreview';
 
 type Quote = Schemas['RefundQuote'];
 
+/** Bookings that no payment was taken for: money that came all the same is given back at its payment. */
+const unconfirmed = new Set<Schemas['Booking']['status']>(['PENDING_PAYMENT', 'PAYMENT_FAILED']);
+
 /**
  * Orders a refund of a booking: first what the policy says and what is left to refund, then what this refund would do. Only what has
  * been shown can be ordered.
@@ -58,7 +61,8 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
       required: previewed?.needsApproval ?? false,
     },
   ];
-  if (booking.payment.status === 'PENDING' && booking.status === 'PENDING_PAYMENT') return null;
+  // An order whose end is not known stays in sight, whatever the booking has become by it.
+  if (!opened && (unconfirmed.has(booking.status) || booking.payment.status === 'REFUNDED')) return null;
   return (
     <>
       <Button size="xs" onClick={open}>

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { answered, api, type Schemas } from '@/api/client';
 import { useMay } from '@/app/me';
 import { Facts } from '@/components/Facts';
@@ -15,15 +16,20 @@ interface Props {
   /** What goes back: all that was taken and has not gone back. */
   amount: number;
   currency: string;
-  /** What the customer was asked for, where it is known. */
-  asked?: number;
 }
 
 /** Gives money back that was taken and bought nothing. */
-export function GiveBack({ paymentId, amount, currency, asked }: Props) {
+export function GiveBack({ paymentId, amount, currency }: Props) {
   const { t, language } = useWords();
   const may = useMay();
   const [opened, { open, close }] = useDisclosure();
+  const payment = useQuery({
+    queryKey: ['payments', 'one', paymentId],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/api/v1/admin/payment-transactions/{id}', { params: { path: { id: paymentId } }, signal })),
+    enabled: opened,
+  });
+  const sale = payment.data?.data;
   if (!may('RefundLatePayment')) return null;
   const fields: Field[] = [{ name: 'reason', label: t('field.reason'), kind: 'area' }];
   const text = moneyText(amount, language, currency);
@@ -54,7 +60,7 @@ export function GiveBack({ paymentId, amount, currency, asked }: Props) {
         <p className={ui.text}>{t('payment.refundLateHint')}</p>
         <Facts
           of={[
-            [t('payment.asked'), asked === undefined ? null : <Money key="v" amount={asked} />],
+            [t('payment.asked'), sale ? <Money key="v" amount={sale.amount} currency={sale.currency} /> : '…'],
             [
               t('payment.goesBack'),
               <b key="v">

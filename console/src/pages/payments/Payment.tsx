@@ -46,9 +46,7 @@ export function Component() {
           )
         }
       >
-        {held && held.left > 0 && (
-          <GiveBack paymentId={id} amount={held.left} currency={held.currency} asked={found?.amount ?? 0} />
-        )}
+        {held && held.left > 0 && <GiveBack paymentId={id} amount={held.left} currency={held.currency} />}
       </PageHead>
       <Answer query={payment} lines={10}>
         {({ data }) => (

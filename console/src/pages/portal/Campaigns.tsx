@@ -10,6 +10,7 @@ import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 import { Act } from './Act';
+import { PaidOrNot } from './PaidOrNot';
 import { PayCampaign } from './PayCampaign';
 import { ResourcePage } from './ResourcePage';
 
@@ -102,6 +103,7 @@ export function Component() {
       remove={(id) => answered(api.DELETE('/api/v1/provider/ad-campaigns/{id}', { params: { path: { id } } }))}
       editable={({ status }) => unpaid.has(status)}
       actions={(row) => <Actions campaign={row} />}
+      notice={<PaidOrNot />}
       facts={(row) => (
         <Facts
           of={[

@@ -36,7 +36,7 @@ export function PayCampaign({ campaign }: { campaign: Schemas['AdCampaign'] }) {
             // The gateway's page ends in this tab: its way back is to the campaign.
             body: {
               payment_method: payment_method as Schemas['PaymentMethod'],
-              return_url: `${location.origin}/console/campaigns/paid?search=${encodeURIComponent(campaign.title)}`,
+              return_url: `${location.origin}/console/campaigns/paid?campaign=${campaign.id}&search=${encodeURIComponent(campaign.title)}`,
             },
           }),
         );

@@ -42,6 +42,8 @@ interface Props<T> {
   editable?: (row: T) => boolean;
   facts: (row: T) => ReactNode;
   actions?: (row: T) => ReactNode;
+  /** Between filters and rows. */
+  notice?: ReactNode;
 }
 
 /** The published trips that use what was taken out of use, of which the first are named. */
@@ -84,15 +86,18 @@ export function ResourcePage<T extends Resource>(props: Props<T>) {
       above={({ rows }) => {
         const row = selected.current(rows);
         return (
-          row && (
-            <Detail opened={selected.opened} close={selected.close} title={<bdi>{props.titleOf(row)}</bdi>}>
-              <div className={ui.row}>
-                {(props.editable?.(row) ?? true) && <Change {...props} row={row} close={selected.close} />}
-                {props.actions?.(row)}
-              </div>
-              {props.facts(row)}
-            </Detail>
-          )
+          <>
+            {props.notice}
+            {row && (
+              <Detail opened={selected.opened} close={selected.close} title={<bdi>{props.titleOf(row)}</bdi>}>
+                <div className={ui.row}>
+                  {(props.editable?.(row) ?? true) && <Change {...props} row={row} close={selected.close} />}
+                  {props.actions?.(row)}
+                </div>
+                {props.facts(row)}
+              </Detail>
+            )}
+          </>
         );
       }}
     />
