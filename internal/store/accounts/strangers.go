@@ -18,9 +18,6 @@ import (
 // begins that of a network's registrations.
 const mailsOfStrangers, registrationsOf = "mails", "registrations "
 
-// MailsRefused is the subject under which the mails are counted that were not sent since strangers had caused those of the hour.
-const MailsRefused = "mails refused"
-
 const (
 	// A network causes at most one in so many of the mails of all strangers, and at least so many.
 	networkShare, leastOfNetwork = 20, 10
@@ -69,7 +66,7 @@ func (s *Store) mayMail(ctx context.Context, network string) (bool, error) {
 
 	ok, err := s.countStranger(ctx, mailsOfStrangers, most)
 	if err == nil && !ok {
-		_, err = s.countStranger(ctx, MailsRefused, math.MaxInt32)
+		_, err = s.countStranger(ctx, db.StrangerMailsRefused, math.MaxInt32)
 	}
 
 	return ok, err

@@ -84,3 +84,7 @@ func cleanText(text string, size int) string {
 
 	return text
 }
+
+// StrangerMailsRefused is the subject of stranger_counts under which the mails are counted that were not sent since strangers had caused
+// those of the hour.
+const StrangerMailsRefused = "mails refused"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"rihla/internal/store/accounts"
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
@@ -54,7 +54,7 @@ func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
 		(SELECT coalesce(sum(count), 0) FROM stranger_counts WHERE subject = ?8 AND hour = date_trunc('hour', now())) AS stranger_mails`,
 		soon, now.Add(-time.Hour), now.Add(-time.Minute), today, bun.List([]models.CampaignStatus{
 			models.CampaignScheduled, models.CampaignActive, models.CampaignPaused,
-		}), models.RefundByGateway, models.RefundByHand, now.Add(-24*time.Hour), accounts.MailsRefused).
+		}), models.RefundByGateway, models.RefundByHand, now.Add(-24*time.Hour), db.StrangerMailsRefused).
 		Scan(ctx, &o.Payments, &o.Refunds, &o.Approvals, &o.Events, &o.Campaigns, &o.Messages, &o.Suspense, &o.LateChecks, &o.StrangerMails)
 	if err != nil {
 		return Overdue{}, fmt.Errorf("count what is overdue: %w", err)

@@ -2,8 +2,6 @@ package payments
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -40,21 +38,17 @@ func askNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, now ti
 
 // refundedPayment is the payment of an event that reports a refund which is none of ours, if the event names its checkout: a person has
 // given something back in the company's own dashboard. The event is kept with the payment; what went back is found by asking the gateway.
-func refundedPayment(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.PaymentTransaction, error) {
+func refundedPayment(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (found *models.PaymentTransaction, err error) {
 	if e.CheckoutID == "" {
-		return nil, nil
+		return found, nil
 	}
 
 	var t models.PaymentTransaction
 
-	err := tx.NewSelect().Model(&t).Where("kind IN (?)", bun.List(models.Paying())).Where("channel = ?", e.Channel).
+	err = tx.NewSelect().Model(&t).Where("kind IN (?)", bun.List(models.Paying())).Where("channel = ?", e.Channel).
 		Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID).Order("kind").Limit(1).Scan(ctx)
-
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("look for the payment of an unknown refund: %w", err)
+	if err != nil {
+		return found, ignoreNoRows(err)
 	}
 
 	e.TransactionID = &t.ID

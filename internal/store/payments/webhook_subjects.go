@@ -14,6 +14,33 @@ import (
 	"rihla/models"
 )
 
+// subject is what an event is about.
+type subject struct {
+	t       *models.PaymentTransaction // nil: nothing that we know on this channel
+	refund  models.Refund              // of refund events about one of ours
+	other   uuid.UUID                  // the attempt that has the event's checkout, when it is not t
+	outside bool                       // a refund that is none of ours
+}
+
+// subjectOf finds it, and writes the ids of attempt and refund into the event. refunded: the event told of a refund.
+func subjectOf(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, refunded bool) (about subject, err error) {
+	if about.t, about.refund, err = resolve(ctx, tx, e); err != nil {
+		return about, err
+	}
+
+	if refunded && about.t == nil && about.refund.ID == uuid.Nil {
+		about.outside = true
+
+		if about.t, err = refundedPayment(ctx, tx, e); err != nil {
+			return about, err
+		}
+	}
+
+	about.other, err = otherOwner(ctx, tx, about.t, e)
+
+	return about, err
+}
+
 // resolve finds the attempt that the event is about, and for refund events the refund, and writes their ids into the
 // event. A nil attempt: there is no such thing on this channel.
 func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.PaymentTransaction, models.Refund, error) {

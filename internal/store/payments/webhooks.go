@@ -40,24 +40,14 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 	}
 
 	err := s.db.InTx(db.Prepared(ctx), func(ctx context.Context, tx bun.Tx) error {
-		t, refund, err := resolve(ctx, tx, &e)
-		outside := err == nil && refunded && t == nil && refund.ID == uuid.Nil
-		if outside {
-			t, err = refundedPayment(ctx, tx, &e)
-		}
-
+		about, err := subjectOf(ctx, tx, &e, refunded)
 		if err != nil {
 			return err
 		}
 
-		other, err := otherOwner(ctx, tx, t, &e)
-		if err != nil {
-			return err
-		}
-
-		out = Stored{Known: t != nil}
-		if other == uuid.Nil {
-			classify(t, &refund, &e, &out, now)
+		out = Stored{Known: about.t != nil}
+		if about.other == uuid.Nil {
+			classify(about.t, &about.refund, &e, &out, now)
 		} else {
 			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
 		}
@@ -73,27 +63,32 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 			}
 		}
 
-		switch {
-		case !out.Known:
-			return unknownSubject(ctx, tx, &e, &out, now)
-		case other != uuid.Nil:
-			return referenceConflict(ctx, tx, t, other, eventDetails(&e))
-		case outside, e.Type == models.EventNotice:
-			if outside || e.Hint {
-				out.Ask, err = askNow(ctx, tx, t, now)
-			}
-
-			return err
-		case paidOtherwise(t, &e):
-			out.Ask = true
-
-			return expectComparison(ctx, tx, t.ID, now)
-		default:
-			return openEventIncident(ctx, tx, t, &refund, &e)
-		}
+		return about.follow(ctx, tx, &e, &out, now)
 	})
 
 	return out, err
+}
+
+// follow does what a stored event asks for besides its effect: it opens an incident, or has the gateway asked.
+func (about *subject) follow(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored, now time.Time) (err error) {
+	switch {
+	case !out.Known:
+		return unknownSubject(ctx, tx, e, out, now)
+	case about.other != uuid.Nil:
+		return referenceConflict(ctx, tx, about.t, about.other, eventDetails(e))
+	case about.outside, e.Type == models.EventNotice:
+		if about.outside || e.Hint {
+			out.Ask, err = askNow(ctx, tx, about.t, now)
+		}
+
+		return err
+	case paidOtherwise(about.t, e):
+		out.Ask = true
+
+		return expectComparison(ctx, tx, about.t.ID, now)
+	default:
+		return openEventIncident(ctx, tx, about.t, &about.refund, e)
+	}
 }
 
 // insertEvent writes an event, and reports whether it did: not when its webhook id is used.
