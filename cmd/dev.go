@@ -195,6 +195,10 @@ func (h *devEnv) chooseAddress(ctx context.Context) error {
 		h.cfg.App.PublicURL = "http://" + addr
 	}
 
+	if os.Getenv("PAY_URL") == "" {
+		h.cfg.App.PayURL = h.cfg.App.PublicURL
+	}
+
 	return nil
 }
 

@@ -84,6 +84,7 @@ func TestDevStartsAgain(t *testing.T) {
 
 	gateway, api, temporal, database := h.cfg.Gateways.A.URL, h.cfg.App.PublicURL, h.stack.TemporalUIURL, h.stack.DatabaseURL
 	require.NotContains(t, gateway, ":8090")
+	require.Equal(t, api, h.cfg.App.PayURL, "pages to pay on are at the port that was taken")
 	stop()
 	release()
 
