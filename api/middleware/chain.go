@@ -325,7 +325,7 @@ func logRoute(f *fiber.Ctx) string {
 func logPath(path string) string {
 	for _, secret := range []string{models.ReturnPath, models.PayPath} {
 		if at := strings.Index(strings.ToLower(path), secret); at >= 0 {
-			path = path[:at+len(secret)]
+			path = path[:at] + secret
 		}
 	}
 
