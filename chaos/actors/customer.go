@@ -66,11 +66,16 @@ func (p *Run) serveCustomer(ctx context.Context, i int, c schedule.Customer) {
 func (s *story) book(ctx context.Context, i int) bool {
 	email := fmt.Sprintf("customer-%d-%d-%s@rihla.test", s.schedule.Number, i+1, uuid.NewString())
 
+	refusals := []models.Code{models.CodeTripCapacityReached}
+	if s.schedule.WrongDay() { // a worker of tomorrow, which opens the payment when the API could not, finds the hold over
+		refusals = append(refusals, models.CodeBookingNotPayable)
+	}
+
 	a, ok := s.send(ctx, request{
 		method: http.MethodPost, path: "/api/v1/bookings", key: newKey(), api: s.API,
 		body: rig.BookingRequest(s.Trips[s.Trip], s.Seats, s.Method, email),
-	}, models.CodeTripCapacityReached)
-	if ok && a.Code() != "" {
+	}, refusals...)
+	if ok && a.Code() == models.CodeTripCapacityReached {
 		s.Journal.Count("bookings refused: sold out", 1)
 		s.mu.Lock()
 		s.SoldOut = append(s.SoldOut, i)

@@ -111,6 +111,11 @@ func (s Schedule) WithBackup() Schedule {
 	return s
 }
 
+// WrongDay reports whether a worker's clock is on another day for a while.
+func (s Schedule) WrongDay() bool {
+	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Kind == ClockOverMidnight })
+}
+
 // LosesWebhooks reports whether webhooks of the gateway get lost for good in the schedule.
 func (s Schedule) LosesWebhooks() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool {
