@@ -1,5 +1,8 @@
 package invariants
 
+// outsideTotal is the SQL of what the gateway has given back of the payment t without an order, by its last word.
+const outsideTotal = `SELECT coalesce((SELECT total FROM outside_refunds WHERE payment_transaction_id = t.id ORDER BY n DESC LIMIT 1), 0) AS total`
+
 var aboutRefunds = []Invariant{
 	{
 		"refund-cap", "no payment gives back more than it took, here or at the gateway",
@@ -49,27 +52,31 @@ var aboutRefunds = []Invariant{
 	{
 		"refund-adds-up", "what a payment says has gone back is what its refunds say, and what the gateway says",
 		rows(`SELECT format('payment %s says %s went back, its refunds %s, its refund transactions %s, the gateway %s, %s of it outside',
-				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount, t.outside_refunded_amount)
+				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount, o.total)
 			FROM payment_transactions AS t
 			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount,
 					coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY' AND returned_at IS NULL), 0) AS by_gateway
 				FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED') AS r
 			CROSS JOIN LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM payment_transactions
 				WHERE kind = 'REFUND' AND parent_id = t.id) AS rt
+			CROSS JOIN LATERAL (`+outsideTotal+`) AS o
 			LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			WHERE t.kind = 'PAYMENT' AND (t.refunded_amount <> r.amount OR t.refunded_amount <> rt.amount
-				OR r.by_gateway + t.outside_refunded_amount <> coalesce(g.refunded_amount, 0))`, checkouts),
+				OR r.by_gateway + o.total <> coalesce(g.refunded_amount, 0))`, checkouts),
 	},
 	{
-		"outside-refund-known", "what went back in the company's dashboard is known here to the halala, and an incident says it",
-		rows(`SELECT format('%s of checkout %s went back in the dashboard; payment %s says %s', d.amount, d.checkout_id, t.id,
-				t.outside_refunded_amount)
+		"outside-refund-known",
+		"what went back in the company's dashboard is known here to the halala, counts as far as it fits beside our refunds, and has an incident",
+		rows(`SELECT format('%s of checkout %s went back in the dashboard; payment %s says %s, and counts %s of it', d.amount, d.checkout_id,
+				t.id, o.total, t.outside_refunded_amount)
 			FROM (SELECT checkout_id, sum(amount) AS amount FROM jsonb_to_recordset($1::jsonb)
 				AS g(checkout_id text, amount numeric) GROUP BY 1) AS d
-			FULL JOIN (SELECT * FROM payment_transactions WHERE kind = 'PAYMENT' AND outside_refunded_amount > 0) AS t
-				ON t.reference = d.checkout_id
-			WHERE t.outside_refunded_amount IS DISTINCT FROM d.amount OR NOT EXISTS (SELECT FROM incidents AS i
-				WHERE i.payment_transaction_id = t.id AND i.kind = 'OUTSIDE_REFUND')`, outsideRefunds),
+			FULL JOIN (SELECT * FROM payment_transactions AS t WHERE kind = 'PAYMENT'
+				AND EXISTS (SELECT FROM outside_refunds WHERE payment_transaction_id = t.id)) AS t ON t.reference = d.checkout_id
+			LEFT JOIN LATERAL (`+outsideTotal+`) AS o ON true
+			WHERE t.id IS NULL OR o.total IS DISTINCT FROM d.amount
+				OR t.outside_refunded_amount <> least(o.total, t.amount - t.refunded_amount - t.refund_reserved_amount)
+				OR NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'OUTSIDE_REFUND')`, outsideRefunds),
 	},
 	{
 		"paid-by-hand", "what finance staff paid out or rejected has gone back, or has not, as they said; what came back is paid out",
