@@ -318,8 +318,9 @@ func TestRefundEvents(t *testing.T) {
 		"of another checkout": bookstest.Event(tx, models.EventRefundSucceeded, func(e *models.WebhookEvent) {
 			e.MerchantReference, e.CheckoutID = r.ID.String(), "ref-other"
 		}),
-		"of no refund":          bookstest.Event(tx, models.EventRefundFailed, func(e *models.WebhookEvent) { e.MerchantReference = uuid.NewString() }),
-		"with the payment's id": bookstest.Event(tx, models.EventRefundFailed, nil),
+		"of nothing": bookstest.Event(tx, models.EventRefundFailed, func(e *models.WebhookEvent) {
+			e.MerchantReference, e.CheckoutID = uuid.NewString(), "ref-other"
+		}),
 		"on another channel": bookstest.Event(tx, models.EventRefundSucceeded, func(e *models.WebhookEvent) {
 			e.MerchantReference, e.Channel = r.ID.String(), models.ChannelWalletB
 		}),
