@@ -1,7 +1,8 @@
 package invariants
 
 // outsideTotal is the SQL of what the gateway has given back of the payment t without an order, by its last word.
-const outsideTotal = `SELECT coalesce((SELECT total FROM outside_refunds WHERE payment_transaction_id = t.id ORDER BY n DESC LIMIT 1), 0) AS total`
+const outsideTotal = `SELECT coalesce((SELECT total FROM outside_refunds WHERE payment_transaction_id = t.id
+	ORDER BY n DESC LIMIT 1), 0) AS total`
 
 var aboutRefunds = []Invariant{
 	{
