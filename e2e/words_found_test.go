@@ -137,7 +137,7 @@ func (w *targets) searches(t *testing.T) map[search]foundBy {
 	require.NoError(t, w.Pay(*booked.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionPaid, customer.Await(booked.ID).PaymentStatus)
 
-	// A booking of before, whose address was kept as it was pasted.
+	// An earlier booking, whose address was kept as it was pasted.
 	address := func(email string) {
 		_, err := w.DB.ExecContext(context.WithoutCancel(t.Context()), "UPDATE bookings SET contact_email = $1 WHERE id = $2", email, booked.ID)
 		require.NoError(t, err)

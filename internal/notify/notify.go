@@ -152,7 +152,7 @@ var (
 
 // mailAddress checks the recipient of a mail.
 func mailAddress(to string) (*mail.Address, error) {
-	address, err := mail.ParseAddress(models.CleanExact(to)) // rows of before may have marks
+	address, err := mail.ParseAddress(models.CleanExact(to)) // earlier rows may have marks
 	if err != nil {
 		return nil, permanentf("the recipient is not a mail address")
 	}

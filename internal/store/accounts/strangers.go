@@ -87,7 +87,7 @@ func (s *Store) MayMailUnproved(
 
 	err := s.db.NewRaw(`SELECT (SELECT count(*) FROM account_tokens WHERE user_id = ?0 AND purpose = ?1 AND used_at IS NULL
 				AND created_at > now() - ?2 * interval '1 second') < ?3
-			AND (SELECT count(*) FROM account_tokens WHERE `+mailboxSQL("email")+` = `+mailboxSQL("?4")+`
+			AND (SELECT count(*) FROM account_tokens WHERE `+db.MailboxSQL("email")+` = `+db.MailboxSQL("?4")+`
 				AND created_at > now() - interval '1 day') < ?5`,
 		u.ID, purpose, within.Seconds(), most, u.Email, linksOfMailbox).Scan(ctx, &due)
 	if err != nil {
@@ -99,9 +99,4 @@ func (s *Store) MayMailUnproved(
 	}
 
 	return s.mayMail(ctx, by.Network)
-}
-
-// mailboxSQL is the SQL of an address without what stands behind a plus sign in it, as messages are counted (migrations 0048 and 0072).
-func mailboxSQL(address string) string {
-	return `regexp_replace(lower(` + address + `), '^([^@+]+)[+][^@]*@', '\1@')`
 }

@@ -40,7 +40,7 @@ func mailboxOf(recipient string) string {
 	return lower
 }
 
-const mailboxSQL = `regexp_replace(lower(recipient), '^([^@+]+)[+][^@]*@', '\1@')`
+var mailboxSQL = db.MailboxSQL("recipient")
 
 // Claim says which rows a deliverer wants; the zero value wants any.
 type Claim struct {

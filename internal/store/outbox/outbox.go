@@ -56,7 +56,7 @@ func NewMessages(
 ) []models.Notification {
 	var rows []models.Notification
 
-	// In one spelling, so that the messages of a day can be counted, and without marks that a booking of before was made with.
+	// In one spelling, so that the messages of a day can be counted, and without marks that an earlier booking was made with.
 	email = models.CleanExact(email)
 	if number, ok := models.E164(phone); ok {
 		phone = number

@@ -165,7 +165,7 @@ func TestNotificationsWithoutAnAddress(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE channel = 'EMAIL'"))
 }
 
-// TestMessagesGoToPlainAddresses: bookings of before were kept with what was pasted along with an address.
+// TestMessagesGoToPlainAddresses: earlier bookings were kept with what was pasted along with an address.
 func TestMessagesGoToPlainAddresses(t *testing.T) {
 	t.Parallel()
 

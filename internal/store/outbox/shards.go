@@ -14,7 +14,7 @@ import (
 const Shards = 8
 
 // shardOf is the shard of a row, in SQL.
-const shardOf = "(hashtextextended(" + mailboxSQL + ", 0) & 7)::int"
+var shardOf = "(hashtextextended(" + mailboxSQL + ", 0) & 7)::int"
 
 // AllShards are the numbers of all of them.
 func AllShards() []int {
