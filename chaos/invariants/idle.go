@@ -47,11 +47,12 @@ func await(ctx context.Context, e *env.Environment, open string) (took time.Dura
 	}
 }
 
-// unasked are attempts that have ended and about which the gateway is to be polled once more. A worker whose clock is on
-// another day has it polled on that day: the wait here does not include that.
+// unasked are attempts that have ended and about which the gateway is to be polled once more. A worker whose clock is ahead ends
+// them in the future and has it polled then, which the wait here does not include: near midnight in Riyadh that is minutes away.
 const unasked = `
 	UNION ALL SELECT format('the gateway is to be asked about payment %s at %s', id, check_at) FROM payment_transactions
-		WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < now() + interval '1 hour'`
+		WHERE status = 'FAILED' AND captured_at IS NULL AND check_at < now() + interval '1 hour'
+			AND updated_at <= now()`
 
 func movement(ctx context.Context, e *env.Environment, open string) ([]string, error) {
 	moving, err := texts(ctx, e.DB, open)
