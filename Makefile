@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-short race fuzz chaos lint generate spectral compat client console docs-page bench cluster exports xlsx-check ci
+.PHONY: help demo dev test test-short race fuzz chaos lint generate spectral compat client console docs-page bench cluster exports xlsx-check ci lane
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ fuzz: ## every fuzz target, one after the other, FUZZTIME each (about 10 seconds
 chaos: ## kill and cut everything, 20 times, and look for what must not be
 	go run ./chaos --seed 1 --schedules 20 --environments 2
 
-lint: ## golangci-lint; .ci/run installs it into .data/ci-bin
+lint: ## golangci-lint; `make lane NAME=lint` installs it into .data/ci-bin
 	PATH="$(CURDIR)/.data/ci-bin:$$PATH" golangci-lint run ./...
 
 generate: ## the server from api/openapi.yaml
@@ -60,5 +60,8 @@ xlsx-check: ## LibreOffice and exceljs read an exported workbook; needs soffice,
 	cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund
 	.ci/xlsx-check
 
-ci: ## everything that must hold before a change lands
+ci: ## everything that must hold before a change lands and has not passed with what is here
 	.ci/run
+
+lane: ## one lane of it, proven or not: make lane NAME=lint; without a name: which there are
+	.ci/run $(or $(NAME),list)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/e2e/harness/sources"
+	"rihla/internal/devstack"
 	"rihla/internal/process"
 	"rihla/internal/rig"
 )
@@ -89,6 +91,15 @@ func Binary(tb testing.TB) string {
 }
 
 var build = sync.OnceValues(func() (string, error) {
+	root, err := devstack.ModuleRoot()
+	if err != nil {
+		return "", err
+	}
+
+	if err := sources.Note(context.Background(), root, "rihla"); err != nil {
+		return "", err
+	}
+
 	if raceEnabled {
 		return rig.Build(context.Background(), "rihla-e2e-race", "-race")
 	}

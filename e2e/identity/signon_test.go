@@ -19,6 +19,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/e2e/harness"
+	"rihla/e2e/harness/sources"
 	"rihla/internal/rig"
 	"rihla/internal/store/storetest"
 	"rihla/models"
@@ -40,9 +41,14 @@ var buildProvider = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 
+	source := filepath.Join("..", "..", "tools", "identity")
+	if err := sources.Note(context.Background(), source, "."); err != nil {
+		return "", err
+	}
+
 	binary := filepath.Join(dir, "identity")
 	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, ".")
-	build.Dir = filepath.Join("..", "..", "tools", "identity")
+	build.Dir = source
 	build.Stderr = os.Stderr
 
 	return binary, build.Run()

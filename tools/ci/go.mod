@@ -1,0 +1,3 @@
+module rihla/tools/ci
+
+go 1.26.6

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// module is the import path of the module at the root.
+const module = "rihla"
+
+// goTest runs the tests of units, whose names are directories, with flags, and returns the names of those that have passed. A test that
+// opens a file of the tree which is none of its unit's files fails its unit: a change of that file would go unseen.
+func goTest(ctx context.Context, w *World, log io.Writer, units []Unit, flags ...string) ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+
+	return goTestBy(ctx, w, log, self, units, flags...)
+}
+
+// goTestBy is goTest with the program self noting what tests open.
+func goTestBy(ctx context.Context, w *World, log io.Writer, self string, units []Unit, flags ...string) ([]string, error) {
+	opened, err := os.MkdirTemp("", "rihla-ci-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(opened)
+
+	var said bytes.Buffer
+
+	args := slices.Concat([]string{"test", "-exec", self + " " + noteOpened + " " + opened}, flags, names(units))
+	failed := w.Command(ctx, io.MultiWriter(log, &said), "go", args...)
+
+	var passed []string
+
+	for _, dir := range passedIn(said.String()) {
+		i := slices.IndexFunc(units, func(u Unit) bool { return u.Name == dir })
+		if i < 0 {
+			continue
+		}
+
+		if undeclared := w.undeclared(opened, units[i]); len(undeclared) > 0 {
+			failed = errors.Join(failed, fmt.Errorf("error: %s opens files that are not among its inputs (lanes.go): %s",
+				dir, strings.Join(undeclared, ", ")))
+
+			continue
+		}
+
+		passed = append(passed, dir)
+	}
+
+	return passed, failed
+}
+
+func names(units []Unit) []string {
+	all := make([]string, 0, len(units))
+	for _, u := range units {
+		all = append(all, u.Name)
+	}
+
+	return all
+}
+
+// ended is the line about a package whose tests have passed, or that has none.
+var ended = regexp.MustCompile(`(?m)^(?:ok  |\?   )\t(\S+)`)
+
+func passedIn(said string) []string {
+	var dirs []string
+
+	for _, m := range ended.FindAllStringSubmatch(said, -1) {
+		switch rest, ok := strings.CutPrefix(m[1], module+"/"); {
+		case ok:
+			dirs = append(dirs, "./"+rest)
+		case m[1] == module:
+			dirs = append(dirs, ".")
+		}
+	}
+
+	return dirs
+}
+
+// testUnits is a unit for each package, whose name is its directory. What matches without is no input.
+func (w *World) testUnits(dirs []string, salt string, without ...string) ([]Unit, error) {
+	packages, err := w.packages()
+	if err != nil {
+		return nil, err
+	}
+
+	var units []Unit
+
+	for _, dir := range dirs {
+		files, err := packages.Test(dir)
+		if err != nil {
+			return nil, err
+		}
+
+		files = append(files, w.Tree.Select(reads[dir])...)
+		units = append(units, Unit{Name: dir, Files: keep(files, without), Without: without, Salt: salt})
+	}
+
+	return units, nil
+}
+
+// keep leaves out the files that match a pattern, and sorts the rest.
+func keep(files, without []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(files), func(name string) bool { return matches(without, name) })
+	slices.Sort(kept)
+
+	return slices.Compact(kept)
+}

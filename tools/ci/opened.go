@@ -1,0 +1,63 @@
+package main
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// noteOpened is the command that `go test -exec` runs the binary of a test with.
+const noteOpened = "note-opened"
+
+// noteWhatIsOpened becomes the test's binary and has it list the files it opens in a file of dir, named after its directory.
+func noteWhatIsOpened(dir, binary string, args []string) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+
+	args = append([]string{binary, "-test.testlogfile=" + filepath.Join(dir, url.PathEscape(here))}, args...)
+
+	return syscall.Exec(binary, args, os.Environ()) //nolint:gosec // it is what go test has built
+}
+
+// undeclared lists files of the tree that the test of a unit has opened and that are none of its files, and not left out on purpose.
+func (w *World) undeclared(opened string, u Unit) []string {
+	here := filepath.Join(w.Tree.Root, filepath.FromSlash(u.Name))
+
+	log, err := os.ReadFile(filepath.Join(opened, url.PathEscape(here))) //nolint:gosec // ours
+	if err != nil {
+		return nil // the package has no tests to run
+	}
+
+	var found []string
+
+	for line := range strings.Lines(string(log)) {
+		what, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(here, name)
+		}
+
+		rel, err := filepath.Rel(w.Tree.Root, name)
+		if err != nil || strings.HasPrefix(rel, "..") {
+			continue
+		}
+
+		switch rel = filepath.ToSlash(rel); what {
+		case "chdir":
+			here = name
+		case "open", "stat":
+			if _, tracked := w.Tree.files[rel]; tracked && !slices.Contains(u.Files, rel) && !matches(u.Without, rel) {
+				found = append(found, rel)
+			}
+		}
+	}
+
+	slices.Sort(found)
+
+	return slices.Compact(found)
+}

@@ -1,0 +1,20 @@
+package main
+
+// setUp are scripts that install what lanes need and the machine does not have. The versions of tools stand here and nowhere else;
+// what npm installs is pinned by lock files, and none of its packages runs a script of its own.
+var setUp = map[string]string{
+	"postgresql": `ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null ||
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }`,
+	"node": `command -v node >/dev/null && command -v npm >/dev/null && command -v curl >/dev/null ||
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm curl; }`,
+	"chromium": `command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }`,
+	"libreoffice": `command -v soffice >/dev/null && command -v python3 >/dev/null ||
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends libreoffice-calc python3; }`,
+	"gofumpt":        `go install mvdan.cc/gofumpt@v0.12.0`,
+	"golangci-lint":  `go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0`,
+	"workflowcheck":  `go install go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0`,
+	"npm openapi":    `cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund`,
+	"npm typescript": `cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund`,
+	"npm clients":    `cd e2e/clients && npm ci --ignore-scripts --no-audit --no-fund`,
+	"npm console":    `cd console && npm ci --ignore-scripts --no-audit --no-fund`,
+}

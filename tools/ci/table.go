@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// races are the end-to-end tests whose subject is concurrency: they run with the race detector, the service in them too.
+const races = "^(TestSpine|TestParallelRefunds|TestHundredDeliveriesOfOneWebhook)$"
+
+// alone are the suites that kill and cut: what they hold the service to is how soon it is back at work.
+var alone = []string{"./e2e/failure"}
+
+func inProcess(dir string) bool {
+	return !strings.HasPrefix(dir, "./e2e") || dir == "./e2e/harness/sources"
+}
+
+func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) }
+
+// lanes are all checks, those that fail soonest first.
+func lanes() []Lane { return slices.Concat(readingLanes(), testLanes(), drawnLanes(), outsideLanes()) }
+
+// readingLanes read, compile and compare.
+func readingLanes() []Lane {
+	return []Lane{
+		{
+			Name: "format", About: "gofumpt and gofmt", Cores: 1, Needs: []string{"gofumpt"},
+			Units: whole("**/*.go", "go.mod", "!api/gen/"),
+			Run: shell(5*time.Minute, `files="$(git ls-files --cached --others --exclude-standard '*.go' | grep -v '/gen/')"
+bad="$(gofumpt -l -modpath rihla $files; gofmt -l $files)"
+[ -z "$bad" ] || { echo "Error: not formatted: $bad"; exit 1; }`),
+		},
+		{
+			Name: "ci", About: "the program that runs the lanes", Cores: 1, Needs: []string{"golangci-lint"},
+			Units: whole("tools/ci/", ".golangci.yml", "**/*_test.go"),
+			Run:   shell(5*time.Minute, `cd tools/ci && go test ./... && golangci-lint run ./...`),
+		},
+		{
+			Name: "histories", About: "no kept workflow history was ever removed", Cores: 1,
+			Units: whole("workflows/testdata/"),
+			Run: shell(time.Minute, `gone="$(git log -p --format= -- workflows/testdata/histories/SHA256SUMS | grep '^-[0-9a-f]' || true)"
+[ -z "$gone" ] || { echo "Error: histories that are not kept any more:"; echo "$gone"; exit 1; }`),
+		},
+		{
+			Name: "tidy", About: "go mod tidy changes nothing", Cores: 1, Units: whole("**/*.go", "**/go.mod", "**/go.sum"),
+			Run: unchanged(`go mod tidy`),
+		},
+		{
+			Name: "generate", About: "go generate changes nothing", Cores: 1,
+			Units: whole("**/*.go", "go.mod", "go.sum", "api/", "docs/"), Run: unchanged(`go generate ./...`),
+		},
+		{
+			Name: "spectral", About: "the rules of api/openapi.yaml", Cores: 1, Needs: []string{"node", "npm openapi"},
+			Units: whole("api/openapi.yaml", "tools/openapi/"), Run: shell(5*time.Minute, `cd tools/openapi && npm run --silent lint`),
+		},
+		{
+			Name: "compat", About: "api/openapi.yaml breaks no client of the released document", Cores: 1,
+			Units: whole("api/", "CHANGELOG.md", "go.mod"), Run: shell(5*time.Minute, `go run ./api/compat`),
+		},
+		{
+			Name: "vulnerabilities", About: "govulncheck and npm audit, where their data can be reached; once a day", Cores: 1,
+			Needs: []string{"node"},
+			Units: func(ctx context.Context, w *World) ([]Unit, error) {
+				units, err := whole(append([]string{"**/go.mod", "**/go.sum", "tools/vulnerabilities"}, npmLocks...)...)(ctx, w)
+				for i := range units {
+					units[i].Salt = time.Now().UTC().Format(time.DateOnly)
+				}
+
+				return units, err
+			},
+			Run: shell(15*time.Minute, `tools/vulnerabilities`),
+		},
+		{
+			Name: "lint", About: "golangci-lint, go vet's checks among them", Needs: []string{"golangci-lint"},
+			Units: whole(goSources...), Run: shell(20*time.Minute, `golangci-lint run ./...`),
+		},
+		{
+			Name: "workflowcheck", About: "workflow code is deterministic", Cores: 1, Needs: []string{"workflowcheck"},
+			Units: built([]string{"./workflows"}, besides, nil), Run: shell(10*time.Minute, `workflowcheck ./workflows/...`),
+		},
+		{
+			Name: "console", About: "types, lint and tests of the console; its committed build is what its sources make", Cores: 1,
+			Needs: []string{"node", "npm console"},
+			Units: whole("console/", "api/openapi.yaml", "!console/e2e/", "!**/*.md"),
+			Run: shell(15*time.Minute, `(cd console && npm run --silent check && npm run --silent build)
+git diff --exit-code --stat -- console/built && [ -z "$(git status --porcelain -- console/built)" ]`),
+		},
+	}
+}
+
+// testLanes are those of `go test`.
+func testLanes() []Lane {
+	raceUnits, race := tests(inProcess, []string{"*.md", "**/README.md"}, "-race", "-timeout", "30m")
+	racesUnits, racing := tests(func(dir string) bool { return dir == "./e2e" }, besides, "-race", "-run", races, "-timeout", "30m")
+	e2eUnits, e2e := tests(endToEnd, besides, "-skip", races, "-p", "4", "-timeout", "30m")
+	failureUnits, failure := tests(func(dir string) bool { return slices.Contains(alone, dir) }, besides, "-timeout", "30m")
+
+	return []Lane{
+		{
+			Name: "race", About: "tests of packages with the race detector", Needs: []string{"postgresql"}, Units: raceUnits, Run: race,
+		},
+		{
+			Name: "races", About: "the service end to end, with the race detector in its processes", Needs: []string{"postgresql"},
+			Units: racesUnits, Run: racing,
+		},
+		{
+			Name: "e2e", About: "the built service, its database and Temporal, from outside", Needs: []string{"postgresql"},
+			Units: e2eUnits, Run: e2e,
+		},
+		{
+			Name: "failure", About: "kills and cuts at every boundary", Needs: []string{"postgresql"}, Units: failureUnits, Run: failure,
+		},
+	}
+}
+
+// drawnLanes take what the commit draws.
+func drawnLanes() []Lane {
+	return []Lane{
+		{
+			Name: "fuzz", About: "fuzz targets of changed packages, and two that the commit draws", Needs: []string{"postgresql"},
+			Units: fuzzUnits, Run: fuzz,
+		},
+		{
+			Name: "chaos", About: "5 schedules of a fixed seed, 15 of the commit's", Needs: []string{"postgresql"},
+			Units: built([]string{".", "./chaos"}, besides, nil),
+			Run:   chaos,
+		},
+		{
+			Name: "benches", About: "benchmarks of changed packages, and two that the commit draws: none rots, no time is looked at",
+			Needs: []string{"postgresql"}, Units: benchUnits, Run: benches,
+		},
+	}
+}
+
+// service is the program that the others run.
+var service = []string{"."}
+
+// outsideLanes use the service as others do.
+func outsideLanes() []Lane {
+	return []Lane{
+		{
+			Name: "demo", About: "`rihla demo` on an empty machine", Needs: []string{"postgresql"},
+			Units: built(service, besides, nil),
+			Run: shell(15*time.Minute, `dir="$(mktemp -d)"
+trap 'rm -rf "$dir"' EXIT
+chmod 711 "$dir" # the user that PostgreSQL runs as has to reach its data
+mkdir -p "$dir/bin"
+cp .data/bin/temporal "$dir/bin/" 2>/dev/null || true
+DATA_DIR="$dir" go run . demo --exit`),
+		},
+		{
+			Name: "clients", About: "a generated TypeScript client, four other generators, /docs and the checkout in Chromium, at one service",
+			Needs: []string{"postgresql", "node", "chromium", "npm typescript", "npm clients"},
+			Units: built(service, []string{"console/", "*.md", "*.yml", "Makefile", "Dockerfile"}, []string{"e2e/typescript/", "e2e/clients/"}),
+			Run: shell(30*time.Minute, `export CHROMIUM="$(command -v chromium)"
+e2e/typescript/with-dev bash -euc 'e2e/typescript/run story && e2e/typescript/run docs && e2e/typescript/run checkout && e2e/clients/run'`),
+		},
+		{
+			Name: "browser", About: "the console in Chromium", Needs: []string{"postgresql", "node", "chromium", "npm console"},
+			Units: built(service, []string{"docs/", "*.md", "*.yml", "Makefile", "Dockerfile"},
+				append([]string{"console/e2e/", "console/package-lock.json", "console/playwright.config.ts"}, withDev...)),
+			Run: shell(30*time.Minute, `CHROMIUM="$(command -v chromium)" e2e/typescript/with-dev console/e2e/run`),
+		},
+		{
+			Name: "workbook", About: "LibreOffice and exceljs read an exported workbook",
+			Needs: []string{"postgresql", "node", "libreoffice", "npm typescript"},
+			Units: built([]string{".", "./bench"}, besides,
+				[]string{".ci/xlsx-check", "e2e/typescript/workbook.mjs", "e2e/typescript/package-lock.json"}),
+			Run: shell(15*time.Minute, `.ci/xlsx-check`),
+		},
+	}
+}
