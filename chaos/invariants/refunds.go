@@ -93,6 +93,8 @@ var aboutRefunds = []Invariant{
 			FROM refunds AS r
 			WHERE r.requested_by IS NOT NULL AND r.status <> 'FAILED' AND NOT EXISTS (SELECT FROM refund_approvals AS d
 				WHERE d.refund_id = coalesce(r.instead_of, r.id) AND d.decision = 'APPROVED' AND d.decided_by <> r.requested_by)
+				AND NOT (r.instead_of IS NOT NULL AND EXISTS (SELECT FROM refund_payouts AS p
+					WHERE p.refund_id = r.id AND p.decided_by <> r.requested_by)) -- the payer is the second person
 			GROUP BY r.payment_transaction_id HAVING sum(r.amount) > $2::numeric
 			UNION ALL SELECT format('refund %s was not approved (%s), is %s, and %s at the gateway', r.id, d.decision, r.status,
 				coalesce(g.status, 'not there'))
