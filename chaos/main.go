@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"rihla/chaos/env"
-	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
+	"rihla/gateways/simulator"
 )
 
 func main() { os.Exit(execute()) }
@@ -54,7 +54,7 @@ func newChaos() *cobra.Command {
 				o.seed = uint64(rand.Uint32()) //nolint:gosec // it is printed
 			}
 
-			if _, err := doubles.Of(o.driver); err != nil {
+			if _, err := simulator.Of(o.driver); err != nil {
 				return err
 			}
 
@@ -82,7 +82,7 @@ func newChaos() *cobra.Command {
 	f.BoolVar(&o.keep, "keep", false, "keep data and logs of an environment in which something was found, and show where")
 	f.BoolVar(&o.verbose, "verbose", false, "print the trail of every schedule")
 	f.BoolVar(&o.backup, "backup", false, "give gateway_a a second merchant account, which takes what the first never heard of")
-	f.StringVar(&o.driver, "driver", drivers.Sandbox, "of the gateways: the double of its company is served")
+	f.StringVar(&o.driver, "driver", drivers.Sandbox, "of the gateways: the simulator of its company is served")
 	f.BoolVar(&o.cluster, "cluster", false, "run Temporal as a cluster of two nodes on PostgreSQL; its server is built the first time")
 	f.BoolVar(&list, "list", false, "print the schedules and run none")
 

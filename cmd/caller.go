@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"rihla/gateways/doubles"
+	"rihla/gateways/simulator"
 	"rihla/models"
 )
 
@@ -132,7 +132,7 @@ func (c *caller) pay(ctx context.Context, checkout string) error {
 
 // press presses a button of the gateway's page: succeed, decline or cancel.
 func (c *caller) press(ctx context.Context, checkout, outcome string) error {
-	button, err := doubles.Button(ctx, c.http, checkout)
+	button, err := simulator.Button(ctx, c.http, checkout)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
+	"rihla/gateways/simulator"
 	"rihla/internal/config"
 	"rihla/internal/telemetry"
 	"rihla/models"
@@ -40,7 +40,7 @@ func newDemo() *cobra.Command {
 			}
 
 			if gateway != "" {
-				if _, err := doubles.Of(gateway); err != nil {
+				if _, err := simulator.Of(gateway); err != nil {
 					return fmt.Errorf("--gateway: %w; one of: %s", err, strings.Join(drivers.Names(), ", "))
 				}
 
@@ -60,7 +60,7 @@ func newDemo() *cobra.Command {
 			return runDemo(cmd.Context(), cfg, progress, cmd.OutOrStdout(), exit)
 		},
 	}
-	demo.Flags().StringVar(&gateway, "gateway", "", "tell it with the double of this company: "+strings.Join(drivers.Names(), ", "))
+	demo.Flags().StringVar(&gateway, "gateway", "", "tell it with the simulator of this company: "+strings.Join(drivers.Names(), ", "))
 	demo.Flags().BoolVar(&exit, "exit", false, "end after the story instead of serving until Ctrl-C")
 
 	return demo
@@ -127,7 +127,7 @@ func (s *story) tell(ctx context.Context) error {
 		s.signIn, s.clear, s.book, s.pay, s.seeConfirmed, s.seeLedger, s.seeNotifications, s.refundPart, s.refundRest, s.export,
 	}
 
-	if s.env.cfg.Gateways.A.Driver == drivers.Sandbox { // whose double has these faults
+	if s.env.cfg.Gateways.A.Driver == drivers.Sandbox { // whose simulator has these faults
 		chapters = append(chapters, s.leaveStates)
 	}
 

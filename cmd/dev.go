@@ -120,7 +120,7 @@ func startDevEnv(ctx context.Context, cfg config.Config, progress *slog.Logger, 
 	}
 
 	steps := []func(context.Context) error{
-		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startDoubles, h.startRunbook,
+		h.startComponents, h.prepareKeys, h.prepareMediaSecret, h.chooseAddress, h.startSimulators, h.startRunbook,
 		h.prepareDatabase, h.takeOwnRole, h.startWorker, h.startAPI,
 	}
 	for _, step := range steps {
@@ -202,19 +202,19 @@ func (h *devEnv) chooseAddress(ctx context.Context) error {
 	return nil
 }
 
-// startDoubles serves the double of every company that the configuration has no address for.
-func (h *devEnv) startDoubles(ctx context.Context) error {
+// startSimulators serves the simulator of every company that the configuration has no address for.
+func (h *devEnv) startSimulators(ctx context.Context) error {
 	address := map[string]string{} // by driver
 
 	for account, one := range accountSettings(&h.cfg) {
 		driver := h.cfg.Gateways.For(account).Driver
-		if driver == "" || !usesDouble(h.cfg, account) {
+		if driver == "" || !usesSimulator(h.cfg, account) {
 			continue
 		}
 
 		if address[driver] == "" {
 			var err error
-			if address[driver], err = h.startDouble(ctx, driver); err != nil {
+			if address[driver], err = h.startSimulator(ctx, driver); err != nil {
 				return err
 			}
 		}
@@ -225,8 +225,8 @@ func (h *devEnv) startDoubles(ctx context.Context) error {
 	return nil
 }
 
-func (h *devEnv) startDouble(ctx context.Context, driver string) (address string, err error) {
-	addr := otherDoubleAddr
+func (h *devEnv) startSimulator(ctx context.Context, driver string) (address string, err error) {
+	addr := otherSimulatorAddr
 	if driver == drivers.Sandbox {
 		addr = defaultSandboxAddr
 	}
@@ -242,7 +242,7 @@ func (h *devEnv) startDouble(ctx context.Context, driver string) (address string
 
 	address = "http://" + listener.Addr().String()
 
-	stop, err := startDouble(h.cfg, driver, listener, address)
+	stop, err := startSimulator(h.cfg, driver, listener, address)
 	if err != nil {
 		return "", err
 	}

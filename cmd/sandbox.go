@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rihla/gateways/double"
-	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
+	"rihla/gateways/simulator"
+	"rihla/gateways/simulator/engine"
 	"rihla/internal/config"
 	"rihla/internal/telemetry"
 	"rihla/models"
@@ -24,8 +24,8 @@ import (
 // defaultSandboxAddr is where the sandbox gateway listens.
 const defaultSandboxAddr = "127.0.0.1:8090"
 
-// otherDoubleAddr is where the double of another company listens, if it is free.
-const otherDoubleAddr = "127.0.0.1:8092"
+// otherSimulatorAddr is where the simulator of another company listens, if it is free.
+const otherSimulatorAddr = "127.0.0.1:8092"
 
 func newSandbox() *cobra.Command {
 	var listen, public string
@@ -48,7 +48,7 @@ func newSandbox() *cobra.Command {
 				return fmt.Errorf("sandbox: %w", err)
 			}
 
-			stop, err := startDouble(cfg, drivers.Sandbox, listener, public)
+			stop, err := startSimulator(cfg, drivers.Sandbox, listener, public)
 			if err != nil {
 				return err
 			}
@@ -64,20 +64,20 @@ func newSandbox() *cobra.Command {
 	return sandbox
 }
 
-// startDouble serves the double of a driver on listener, as the counterpart of cfg: it accepts the API keys of the accounts with that
+// startSimulator serves the simulator of a driver on listener, as the counterpart of cfg: it accepts the API keys of the accounts with that
 // driver, and signs with cfg's webhook secrets. Its state is kept in DATA_DIR. public is the address in the links that it hands out.
-func startDouble(cfg config.Config, driver string, listener net.Listener, public string) (stop func() error, err error) {
+func startSimulator(cfg config.Config, driver string, listener net.Listener, public string) (stop func() error, err error) {
 	file := filepath.Join(cfg.App.DataDir, driver, "state.db")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 
-	d, err := doubles.Of(driver)
+	d, err := simulator.Of(driver)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 
-	s, err := d.New(double.Config{BaseURL: public, Merchants: merchantsOf(cfg, driver), DataFile: file})
+	s, err := d.New(engine.Config{BaseURL: public, Merchants: merchantsOf(cfg, driver), DataFile: file})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
@@ -94,10 +94,10 @@ func startDouble(cfg config.Config, driver string, listener net.Listener, public
 }
 
 // merchantsOf are our accounts with the driver. They may share an API key in development.
-func merchantsOf(cfg config.Config, driver string) []double.Merchant {
+func merchantsOf(cfg config.Config, driver string) []engine.Merchant {
 	byKey := map[string]int{}
 
-	var merchants []double.Merchant
+	var merchants []engine.Merchant
 
 	for _, account := range cfg.Gateways.Accounts() {
 		one := cfg.Gateways.For(account)
@@ -112,8 +112,8 @@ func merchantsOf(cfg config.Config, driver string) []double.Merchant {
 			at = len(merchants)
 			byKey[key] = at
 
-			merchants = append(merchants, double.Merchant{
-				Name: string(account), APIKey: key, Channels: map[models.PaymentMethod]double.Channel{},
+			merchants = append(merchants, engine.Merchant{
+				Name: string(account), APIKey: key, Channels: map[models.PaymentMethod]engine.Channel{},
 			})
 		}
 
@@ -127,7 +127,7 @@ func merchantsOf(cfg config.Config, driver string) []double.Merchant {
 				channel = account.Gateway().BackupChannel()
 			}
 
-			merchants[at].Channels[method] = double.Channel{
+			merchants[at].Channels[method] = engine.Channel{
 				WebhookURL: cfg.App.PublicURL + "/api/v1/payments/" + channel.Path(),
 				Secret:     strings.Join(cfg.Webhooks.For(channel).Reveal(), ","),
 			}
@@ -141,7 +141,7 @@ func merchantsOf(cfg config.Config, driver string) []double.Merchant {
 // refuses them.
 func useDevSecrets(cfg *config.Config) {
 	for account, one := range accountSettings(cfg) {
-		if d, err := doubles.Of(cfg.Gateways.For(account).Driver); err == nil && !one.APIKey.IsSet() {
+		if d, err := simulator.Of(cfg.Gateways.For(account).Driver); err == nil && !one.APIKey.IsSet() {
 			one.APIKey = config.Secret(d.Key(devKey(account)))
 		}
 	}
@@ -153,7 +153,7 @@ func useDevSecrets(cfg *config.Config) {
 		models.ChannelWalletA: &cfg.Webhooks.WalletA, models.ChannelBillPayment: &cfg.Webhooks.BillPayment,
 		models.ChannelGatewayABackup: &cfg.Webhooks.GatewayABackup, models.ChannelWalletBBackup: &cfg.Webhooks.WalletBBackup,
 	} {
-		if d, err := doubles.Of(cfg.Gateways.For(channel.Account()).Driver); err == nil && len(*secrets) == 0 {
+		if d, err := simulator.Of(cfg.Gateways.For(channel.Account()).Driver); err == nil && len(*secrets) == 0 {
 			*secrets = config.Secrets{config.Secret(d.Secret(config.DevWebhookSecret(channel).Reveal()))}
 		}
 	}
@@ -167,12 +167,12 @@ func accountSettings(cfg *config.Config) map[models.MerchantAccount]*config.Merc
 	}
 }
 
-// useDevEntities gives each account the company's ids of the merchant that it is at the double.
+// useDevEntities gives each account the company's ids of the merchant that it is at the simulator.
 func useDevEntities(cfg *config.Config) {
 	for account, one := range accountSettings(cfg) {
 		driver := cfg.Gateways.For(account).Driver
 
-		d, err := doubles.Of(driver)
+		d, err := simulator.Of(driver)
 		if err != nil || d.Entities == nil || len(one.EntityIDs) > 0 {
 			continue
 		}
@@ -194,10 +194,10 @@ func devKey(account models.MerchantAccount) string {
 	return config.DevAPIKey.Reveal()
 }
 
-// usesDouble reports whether development has to start the account's company: nothing says where that is, and the key is none of its.
-func usesDouble(cfg config.Config, account models.MerchantAccount) bool {
+// usesSimulator reports whether development has to start the account's company: nothing says where that is, and the key is none of its.
+func usesSimulator(cfg config.Config, account models.MerchantAccount) bool {
 	one := cfg.Gateways.For(account)
-	d, err := doubles.Of(one.Driver)
+	d, err := simulator.Of(one.Driver)
 
 	return err == nil && one.URL == "" && (one.Driver == drivers.Sandbox || one.APIKey.Reveal() == d.Key(devKey(account)))
 }

@@ -11,14 +11,14 @@ import (
 
 	"rihla/e2e/harness"
 	"rihla/gateways"
-	"rihla/gateways/double"
-	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
+	"rihla/gateways/simulator"
+	"rihla/gateways/simulator/engine"
 	"rihla/internal/rig"
 	"rihla/models"
 )
 
-// TestCompanies tells the story of payments and refunds with every driver, against the double of its company.
+// TestCompanies tells the story of payments and refunds with every driver, against the simulator of its company.
 func TestCompanies(t *testing.T) {
 	t.Parallel()
 
@@ -62,7 +62,7 @@ func capabilities(t *testing.T, driver string) gateways.Capabilities {
 	d, err := drivers.Of(driver)
 	require.NoError(t, err)
 
-	company, err := doubles.Of(driver)
+	company, err := simulator.Of(driver)
 	require.NoError(t, err)
 
 	var with drivers.Config
@@ -349,7 +349,7 @@ func disputedPayment(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 	b := s.As(models.RoleEndUser).BookPaid(1)
 	require.NoError(t, s.Gateway.Dispute(*b.Payment.Reference))
 
-	if !s.Gateway.Traits().Revises { // Stripe's double is the one that tells
+	if !s.Gateway.Traits().Revises { // Stripe's simulator is the one that tells
 		return
 	}
 
@@ -373,7 +373,7 @@ func disputedPayment(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 		require.Contains(t, string(a.Body), incident, what)
 	}
 
-	require.NoError(t, s.Gateway.EndDispute(*b.Payment.Reference, double.DisputeWon))
+	require.NoError(t, s.Gateway.EndDispute(*b.Payment.Reference, engine.DisputeWon))
 	require.Eventually(t, func() bool {
 		return finance.Get(refundPath(b.ID)+"-preview?refund_type=FULL").Status == http.StatusOK
 	}, patience, 50*time.Millisecond)

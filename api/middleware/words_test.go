@@ -89,7 +89,7 @@ func messagesOfSource(t *testing.T) map[string]string {
 	for _, folder := range []string{"api", "models", "internal", "gateways", "activities", "workflows", "cmd"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("../..", folder), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/gen/") ||
-				strings.Contains(path, "/double/") || strings.Contains(path, "/sandbox/server/") { // which speak to the service, not for it
+				strings.Contains(path, "/simulator/") { // which speak to the service, not for it
 				return err
 			}
 

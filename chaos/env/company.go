@@ -12,9 +12,9 @@ import (
 
 	"rihla/chaos/schedule"
 	"rihla/gateways"
-	"rihla/gateways/double"
-	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
+	"rihla/gateways/simulator"
+	"rihla/gateways/simulator/engine"
 	"rihla/internal/config"
 	"rihla/internal/rig"
 	"rihla/models"
@@ -31,7 +31,7 @@ type Company struct {
 	Exact bool
 
 	name      string
-	double    doubles.Double
+	simulator simulator.Simulator
 	verifiers map[models.Channel]gateways.WebhookVerifier
 }
 
@@ -48,19 +48,19 @@ func CompanyOf(driver string) (*Company, error) {
 		verifiers: map[models.Channel]gateways.WebhookVerifier{},
 	}
 
-	if c.double, err = doubles.Of(driver); err != nil {
+	if c.simulator, err = simulator.Of(driver); err != nil {
 		return nil, err
 	}
 
 	var with drivers.Config
-	if c.double.Entities != nil {
-		with.EntityIDs = c.double.Entities("")
+	if c.simulator.Entities != nil {
+		with.EntityIDs = c.simulator.Entities("")
 	}
 
 	c.Can = d.Capabilities(with)
 
 	for _, channel := range models.Channels() {
-		if c.verifiers[channel], err = verifierOf(channel, d, c.double); err != nil {
+		if c.verifiers[channel], err = verifierOf(channel, d, c.simulator); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +69,7 @@ func CompanyOf(driver string) (*Company, error) {
 }
 
 // verifierOf reads what comes on a channel. A backup account is at the sandbox, whatever the first one is.
-func verifierOf(channel models.Channel, d drivers.Driver, by doubles.Double) (gateways.WebhookVerifier, error) {
+func verifierOf(channel models.Channel, d drivers.Driver, by simulator.Simulator) (gateways.WebhookVerifier, error) {
 	if channel.Account().IsBackup() {
 		var err error
 
@@ -77,7 +77,7 @@ func verifierOf(channel models.Channel, d drivers.Driver, by doubles.Double) (ga
 			return nil, err
 		}
 
-		if by, err = doubles.Of(drivers.Sandbox); err != nil {
+		if by, err = simulator.Of(drivers.Sandbox); err != nil {
 			return nil, err
 		}
 	}
@@ -145,14 +145,14 @@ const (
 
 // Forged is a webhook of a kind that must not be believed: that a payment was made. id is the one under which it would be known; about
 // a payment that does not exist it is known under it.
-func (e *Environment) Forged(kind schedule.ProbeKind, about Claim) (m double.Message, id string, err error) {
+func (e *Environment) Forged(kind schedule.ProbeKind, about Claim) (m engine.Message, id string, err error) {
 	secret, at, prefix := e.Company.secret(models.ChannelGatewayA), time.Now(), forgedID
 
 	switch kind {
 	case schedule.UnknownPayment:
 		prefix = unknownID
 	case schedule.ForgedSignature:
-		secret = e.Company.double.Secret("whsec_" + base64.StdEncoding.EncodeToString([]byte(uuid.NewString()[:32])))
+		secret = e.Company.simulator.Secret("whsec_" + base64.StdEncoding.EncodeToString([]byte(uuid.NewString()[:32])))
 	case schedule.OtherChannel:
 		secret = e.Company.secret(models.ChannelWalletB)
 	case schedule.StaleSignature:
@@ -178,7 +178,7 @@ func (e *Environment) Forged(kind schedule.ProbeKind, about Claim) (m double.Mes
 }
 
 func (c *Company) secret(channel models.Channel) string {
-	return c.double.Secret(config.DevWebhookSecret(channel).Reveal())
+	return c.simulator.Secret(config.DevWebhookSecret(channel).Reveal())
 }
 
 // newCheckout is an id that the company could have given.
@@ -194,7 +194,7 @@ func (c *Company) newCheckout() string {
 }
 
 // unsigned takes the proof out of a message: its headers, or what is in its body.
-func unsigned(m double.Message) (double.Message, error) {
+func unsigned(m engine.Message) (engine.Message, error) {
 	m.Header = http.Header{"Content-Type": m.Header["Content-Type"]}
 
 	if !json.Valid(m.Body) { // encrypted, and worth nothing without the headers
@@ -221,18 +221,18 @@ type Claim struct {
 	Amount      models.Money
 }
 
-func (c Claim) event(at *Company) double.Event {
+func (c Claim) event(at *Company) engine.Event {
 	now := time.Now().UTC()
-	row := double.Checkout{
+	row := engine.Checkout{
 		ID: cmp.Or(c.Checkout, at.newCheckout()), Merchant: rig.MerchantName, MerchantReference: c.Transaction.String(),
-		Status: double.StatusPaid, Amount: c.Amount, Currency: models.Currency, PaymentMethod: models.MethodCreditCard,
+		Status: engine.StatusPaid, Amount: c.Amount, Currency: models.Currency, PaymentMethod: models.MethodCreditCard,
 		CreatedAt: now, ExpiresAt: now.Add(time.Hour), PaidAt: &now,
 		ResultCode: "APPROVED", Data: map[string]string{},
 	}
 
-	if at.double.Entities != nil {
-		row.Data["entity"] = at.double.Entities(row.Merchant)[row.PaymentMethod]
+	if at.simulator.Entities != nil {
+		row.Data["entity"] = at.simulator.Entities(row.Merchant)[row.PaymentMethod]
 	}
 
-	return double.Event{Type: models.EventPaymentSucceeded, At: now, Checkout: row}
+	return engine.Event{Type: models.EventPaymentSucceeded, At: now, Checkout: row}
 }

@@ -62,7 +62,7 @@ type Options struct {
 	Backup bool
 	// Cluster has Temporal run as a cluster on PostgreSQL instead of as one dev server.
 	Cluster bool
-	// Driver is that of the gateways, whose double is served; "": the sandbox.
+	// Driver is that of the gateways, whose simulator is served; "": the sandbox.
 	Driver string
 	Binary string // of the service
 	BinDir string // with Temporal

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rihla/chaos/schedule"
-	"rihla/gateways/double"
+	"rihla/gateways/simulator/engine"
 	"rihla/internal/rig"
 	"rihla/models"
 )
@@ -61,7 +61,7 @@ func (g *Gateway) TakeBack(refund string) (bool, error) {
 	}
 
 	for _, r := range books.Refunds {
-		if r.MerchantReference == refund && r.Status == double.RefundSucceeded {
+		if r.MerchantReference == refund && r.Status == engine.RefundSucceeded {
 			return true, g.Decide(r.ID, "fail")
 		}
 	}
@@ -108,7 +108,7 @@ func (g *Gateway) Refuse() (open func() (int, error)) { return g.listener.refuse
 func (g *Gateway) Slow(by time.Duration) (end func() int) { return g.listener.slow(by) }
 
 // Has reports whether a fault means something at the company.
-func (g *Gateway) Has(f *schedule.GatewayFault) bool { return g.Traits().Has(double.Mode(f.Mode)) }
+func (g *Gateway) Has(f *schedule.GatewayFault) bool { return g.Traits().Has(engine.Mode(f.Mode)) }
 
 // Behave takes back the faults of operations, all of them without any, and tells how many of each were still waiting for a call to
 // hit.
@@ -148,7 +148,7 @@ func (g *Gateway) Rejected() ([]string, error) {
 
 	books, err := g.Ledger()
 	for _, c := range books.Checkouts {
-		if slices.Contains(all, g.company.double.Payment(c.ID)) {
+		if slices.Contains(all, g.company.simulator.Payment(c.ID)) {
 			all = append(all, c.ID)
 		}
 	}

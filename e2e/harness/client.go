@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/api/gen"
-	"rihla/gateways/doubles"
+	"rihla/gateways/simulator"
 	"rihla/internal/rig"
 	"rihla/internal/store/storetest"
 	"rihla/models"
@@ -163,7 +163,7 @@ func (s *Stack) press(checkoutURL string, choice url.Values) error {
 
 	if strings.HasPrefix(checkoutURL, s.URL) { // a page of ours, with the company's form in it
 		var err error
-		if button, err = doubles.Button(context.Background(), http.DefaultClient, checkoutURL); err != nil {
+		if button, err = simulator.Button(context.Background(), http.DefaultClient, checkoutURL); err != nil {
 			return err
 		}
 	}

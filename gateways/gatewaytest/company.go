@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// Company is the double of a company at an address, as tests speak to it past the driver.
+// Company is the simulator of a company at an address, as tests speak to it past the driver.
 type Company struct {
 	URL       string
 	Authorize func(*http.Request)

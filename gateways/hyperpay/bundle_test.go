@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rihla/gateways/double"
 	"rihla/gateways/gatewaytest"
 	"rihla/gateways/hyperpay"
-	hyperpaydouble "rihla/gateways/hyperpay/double"
+	"rihla/gateways/simulator/engine"
+	hyperpaysim "rihla/gateways/simulator/hyperpay"
 	"rihla/models"
 )
 
@@ -25,11 +25,11 @@ const (
 	patient  = 10 * time.Second
 )
 
-// bundle is a double of the company, our clock and a driver for it.
+// bundle is a simulator of the company, our clock and a driver for it.
 type bundle struct {
 	gatewaytest.Company
 
-	server *double.Server
+	server *engine.Server
 	ahead  atomic.Int64 // of the clock of both
 	driver *hyperpay.Driver
 }
@@ -37,35 +37,35 @@ type bundle struct {
 func (b *bundle) now() time.Time { return time.Now().Add(time.Duration(b.ahead.Load())) }
 
 // merchant is the account that the driver of a bundle has.
-func merchant(hook string) double.Merchant {
-	channels := map[models.PaymentMethod]double.Channel{}
+func merchant(hook string) engine.Merchant {
+	channels := map[models.PaymentMethod]engine.Channel{}
 	for _, m := range []models.PaymentMethod{models.MethodCreditCard, models.MethodDebitNetwork} {
-		channels[m] = double.Channel{WebhookURL: hook, Secret: keyOld}
+		channels[m] = engine.Channel{WebhookURL: hook, Secret: keyOld}
 	}
 
-	return double.Merchant{Name: "shop", APIKey: token, Channels: channels}
+	return engine.Merchant{Name: "shop", APIKey: token, Channels: channels}
 }
 
 func config() hyperpay.Config {
 	return hyperpay.Config{
 		APIKey: token, PageBase: pageBase, Timeout: 5 * time.Second,
 		Entities: map[models.PaymentMethod]string{
-			models.MethodCreditCard:   hyperpaydouble.Entity("shop", models.MethodCreditCard),
-			models.MethodDebitNetwork: hyperpaydouble.Entity("shop", models.MethodDebitNetwork),
+			models.MethodCreditCard:   hyperpaysim.Entity("shop", models.MethodCreditCard),
+			models.MethodDebitNetwork: hyperpaysim.Entity("shop", models.MethodDebitNetwork),
 		},
 	}
 }
 
-// setup starts a double with settings, whose webhooks go to an address.
-func setup(t *testing.T, settings hyperpaydouble.Settings, hook string) *bundle {
+// setup starts a simulator with settings, whose webhooks go to an address.
+func setup(t *testing.T, settings hyperpaysim.Settings, hook string) *bundle {
 	t.Helper()
 
 	b := &bundle{}
 
 	var err error
 
-	b.server, err = hyperpaydouble.Open(double.Config{
-		Merchants: []double.Merchant{merchant(hook)}, Logger: slog.New(slog.DiscardHandler), Clock: b.now,
+	b.server, err = hyperpaysim.Open(engine.Config{
+		Merchants: []engine.Merchant{merchant(hook)}, Logger: slog.New(slog.DiscardHandler), Clock: b.now,
 		RetryBackoff: func(int) time.Duration { return 10 * time.Millisecond },
 	}, settings)
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/hyperpay"
-	hyperpaydouble "rihla/gateways/hyperpay/double"
+	hyperpaysim "rihla/gateways/simulator/hyperpay"
 	"rihla/models"
 )
 
@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 		return good, all.String()
 	}
 
-	b := setup(t, hyperpaydouble.Settings{}, "")
+	b := setup(t, hyperpaysim.Settings{}, "")
 	good, all := says(b.driver)
 	require.Equal(t, map[string]bool{"key": true, "mode": true, "currency": true, "webhook": true}, good)
 	require.Contains(t, all, "credit_card: ")

@@ -9,7 +9,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/hyperpay"
-	hyperpaydouble "rihla/gateways/hyperpay/double"
+	hyperpaysim "rihla/gateways/simulator/hyperpay"
 	"rihla/models"
 )
 
@@ -186,7 +186,7 @@ func TestOpenedLate(t *testing.T) {
 func TestReportThatIsAskedTooOften(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, hyperpaydouble.Settings{Throttled: true}, "")
+	b := setup(t, hyperpaysim.Settings{Throttled: true}, "")
 	c, ref := b.Opened(t)
 	b.Pay(t, c)
 

@@ -6,11 +6,11 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/gatewaytest"
-	hyperpaydouble "rihla/gateways/hyperpay/double"
+	hyperpaysim "rihla/gateways/simulator/hyperpay"
 	"rihla/models"
 )
 
-func TestDriverAgainstDouble(t *testing.T) {
+func TestDriverAgainstSimulator(t *testing.T) {
 	t.Parallel()
 
 	for _, method := range []models.PaymentMethod{models.MethodCreditCard, models.MethodDebitNetwork} {
@@ -20,7 +20,7 @@ func TestDriverAgainstDouble(t *testing.T) {
 			gatewaytest.Run(t, func(t *testing.T) gatewaytest.Subject {
 				t.Helper()
 
-				b := setup(t, hyperpaydouble.Settings{}, "") // of its own: a fault hits the next call, of any test
+				b := setup(t, hyperpaysim.Settings{}, "") // of its own: a fault hits the next call, of any test
 
 				return gatewaytest.Subject{
 					Gateway: b.driver, Method: method, Declined: gateways.CheckoutOpen,
@@ -42,7 +42,7 @@ func TestDriverOverABrokenWire(t *testing.T) {
 	gatewaytest.RunWire(t, func(t *testing.T) gatewaytest.Wire {
 		t.Helper()
 
-		b := setup(t, hyperpaydouble.Settings{}, "")
+		b := setup(t, hyperpaysim.Settings{}, "")
 
 		return gatewaytest.Wire{
 			Company: b.server.Handler(),
@@ -51,7 +51,7 @@ func TestDriverOverABrokenWire(t *testing.T) {
 				return b.open(t, url, gatewaytest.WireTimeout)
 			},
 			Pay:     b.Pay,
-			Secrets: []string{token, hyperpaydouble.Entity("shop", models.MethodCreditCard)},
+			Secrets: []string{token, hyperpaysim.Entity("shop", models.MethodCreditCard)},
 		}
 	})
 }
@@ -60,7 +60,7 @@ func TestDriverOverABrokenWire(t *testing.T) {
 func TestPaidByAnotherMethod(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, hyperpaydouble.Settings{}, "")
+	b := setup(t, hyperpaysim.Settings{}, "")
 	b.RequirePaidBy(t, map[models.PaymentMethod]models.PaymentMethod{
 		models.MethodCreditCard: models.MethodCreditCard, models.MethodDebitNetwork: models.MethodDebitNetwork, models.MethodWalletA: "",
 	})

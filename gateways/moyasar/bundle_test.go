@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/gateways"
-	"rihla/gateways/double"
 	"rihla/gateways/gatewaytest"
 	"rihla/gateways/moyasar"
-	moyasardouble "rihla/gateways/moyasar/double"
+	"rihla/gateways/simulator/engine"
+	moyasarsim "rihla/gateways/simulator/moyasar"
 	"rihla/models"
 )
 
@@ -25,24 +25,24 @@ const (
 	patient   = 10 * time.Second
 )
 
-// bundle is a double and a driver for it.
+// bundle is a simulator and a driver for it.
 type bundle struct {
 	gatewaytest.Company
 
-	server *double.Server
+	server *engine.Server
 	driver *moyasar.Driver
 }
 
-func setup(t *testing.T, settings moyasardouble.Settings, change ...func(*double.Config)) *bundle {
+func setup(t *testing.T, settings moyasarsim.Settings, change ...func(*engine.Config)) *bundle {
 	t.Helper()
 
-	channels := map[models.PaymentMethod]double.Channel{}
+	channels := map[models.PaymentMethod]engine.Channel{}
 	for _, m := range moyasar.Capabilities().Methods {
-		channels[m.Method] = double.Channel{Secret: secret}
+		channels[m.Method] = engine.Channel{Secret: secret}
 	}
 
-	cfg := double.Config{
-		Merchants:    []double.Merchant{{Name: "shop", APIKey: apiKey, Channels: channels}, {Name: "other", APIKey: "sk_test_other"}},
+	cfg := engine.Config{
+		Merchants:    []engine.Merchant{{Name: "shop", APIKey: apiKey, Channels: channels}, {Name: "other", APIKey: "sk_test_other"}},
 		Logger:       slog.New(slog.DiscardHandler),
 		RetryBackoff: func(int) time.Duration { return 10 * time.Millisecond },
 	}
@@ -50,7 +50,7 @@ func setup(t *testing.T, settings moyasardouble.Settings, change ...func(*double
 		c(&cfg)
 	}
 
-	server, err := moyasardouble.NewWith(cfg, settings)
+	server, err := moyasarsim.NewWith(cfg, settings)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patient)

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/gateways"
-	"rihla/gateways/double"
 	"rihla/gateways/gatewaytest"
 	"rihla/gateways/moyasar"
-	moyasardouble "rihla/gateways/moyasar/double"
+	"rihla/gateways/simulator/engine"
+	moyasarsim "rihla/gateways/simulator/moyasar"
 	"rihla/models"
 )
 
@@ -117,11 +117,11 @@ func TestAccount(t *testing.T) {
 		}
 	})
 
-	t.Run("the double's", func(t *testing.T) {
+	t.Run("the simulator's", func(t *testing.T) {
 		t.Parallel()
 
-		b := setup(t, moyasardouble.Settings{}, func(cfg *double.Config) {
-			cfg.Merchants[0].Channels[models.MethodCreditCard] = double.Channel{WebhookURL: "http://127.0.0.1:1/hook", Secret: secret}
+		b := setup(t, moyasarsim.Settings{}, func(cfg *engine.Config) {
+			cfg.Merchants[0].Channels[models.MethodCreditCard] = engine.Channel{WebhookURL: "http://127.0.0.1:1/hook", Secret: secret}
 		})
 
 		findings, err := b.driver.Check(t.Context(), "http://127.0.0.1:1/hook")

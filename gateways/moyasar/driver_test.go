@@ -17,7 +17,7 @@ import (
 	"rihla/gateways"
 	"rihla/gateways/gatewaytest"
 	"rihla/gateways/moyasar"
-	moyasardouble "rihla/gateways/moyasar/double"
+	moyasarsim "rihla/gateways/simulator/moyasar"
 	"rihla/models"
 )
 
@@ -322,7 +322,7 @@ func TestCancelOfWhatIsPaidMeanwhile(t *testing.T) {
 func TestCancelByReference(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, moyasardouble.Settings{})
+	b := setup(t, moyasarsim.Settings{})
 	c, ref := b.Opened(t)
 	ref.ID = ""
 

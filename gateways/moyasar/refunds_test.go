@@ -11,7 +11,7 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/gatewaytest"
-	moyasardouble "rihla/gateways/moyasar/double"
+	moyasarsim "rihla/gateways/simulator/moyasar"
 	"rihla/models"
 )
 
@@ -184,7 +184,7 @@ func TestRefundBySum(t *testing.T) {
 func TestSadadIsNotRefunded(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, moyasardouble.Settings{})
+	b := setup(t, moyasarsim.Settings{})
 	request := gatewaytest.Request()
 	request.Method = models.MethodBillPayment
 	c, err := b.driver.CreateCheckout(t.Context(), request)

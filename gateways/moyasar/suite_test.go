@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/gateways"
-	"rihla/gateways/double"
 	"rihla/gateways/gatewaytest"
 	"rihla/gateways/moyasar"
-	moyasardouble "rihla/gateways/moyasar/double"
+	"rihla/gateways/simulator/engine"
+	moyasarsim "rihla/gateways/simulator/moyasar"
 	"rihla/models"
 )
 
@@ -23,7 +23,7 @@ import (
 func TestDriver(t *testing.T) {
 	t.Parallel()
 
-	for name, settings := range map[string]moyasardouble.Settings{
+	for name, settings := range map[string]moyasarsim.Settings{
 		"a part refunded is refunded":             {},
 		"a part refunded is paid, lists are bare": {PaidAfterPart: true, BareLists: true, CopiedMetadata: true, Failed: true},
 	} {
@@ -39,12 +39,12 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-func subject(t *testing.T, settings moyasardouble.Settings) gatewaytest.Subject {
+func subject(t *testing.T, settings moyasarsim.Settings) gatewaytest.Subject {
 	t.Helper()
 
-	var ahead atomic.Int64 // of the double's clock
+	var ahead atomic.Int64 // of the simulator's clock
 
-	b := setup(t, settings, func(cfg *double.Config) {
+	b := setup(t, settings, func(cfg *engine.Config) {
 		cfg.Clock = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	})
 
@@ -59,12 +59,12 @@ func subject(t *testing.T, settings moyasardouble.Settings) gatewaytest.Subject 
 	}
 }
 
-// TestTakenOtherwise: the double takes one riyal more, or another currency, and the driver returns what the payment says.
+// TestTakenOtherwise: the simulator takes one riyal more, or another currency, and the driver returns what the payment says.
 func TestTakenOtherwise(t *testing.T) {
 	t.Parallel()
 
 	for mode, want := range map[string]string{"wrong_amount": "1151.00 SAR", "wrong_currency": "1150.00 USD"} {
-		b := setup(t, moyasardouble.Settings{})
+		b := setup(t, moyasarsim.Settings{})
 		ref := b.Sold(t)
 
 		b.Fault(t, `{"operation":"status","mode":"`+mode+`"}`)
@@ -81,7 +81,7 @@ func TestDriverOverABrokenWire(t *testing.T) {
 
 	gatewaytest.RunWire(t, func(t *testing.T) gatewaytest.Wire {
 		t.Helper()
-		b := setup(t, moyasardouble.Settings{})
+		b := setup(t, moyasarsim.Settings{})
 
 		return gatewaytest.Wire{
 			Company: b.server.Handler(),
@@ -140,7 +140,7 @@ func TestWebhooks(t *testing.T) {
 func TestPaidByAnotherMethod(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, moyasardouble.Settings{})
+	b := setup(t, moyasarsim.Settings{})
 	b.RequirePaidBy(t, map[models.PaymentMethod]models.PaymentMethod{
 		models.MethodCreditCard: models.MethodCreditCard, models.MethodDebitNetwork: models.MethodDebitNetwork,
 		models.MethodWalletA: models.MethodWalletA, models.MethodBillPayment: models.MethodBillPayment,

@@ -16,9 +16,9 @@ import (
 	"pgregory.net/rapid"
 
 	"rihla/gateways"
-	"rihla/gateways/double"
 	"rihla/gateways/moyasar"
-	moyasardouble "rihla/gateways/moyasar/double"
+	"rihla/gateways/simulator/engine"
+	moyasarsim "rihla/gateways/simulator/moyasar"
 	"rihla/models"
 )
 
@@ -306,8 +306,8 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// TestWebhooksOfTheDouble: the verifier reads the double's messages, of every change that the company reports.
-func TestWebhooksOfTheDouble(t *testing.T) {
+// TestWebhooksOfTheSimulator: the verifier reads the simulator's messages, of every change that the company reports.
+func TestWebhooksOfTheSimulator(t *testing.T) {
 	t.Parallel()
 
 	for _, spelling := range []bool{false, true} {
@@ -331,9 +331,9 @@ func TestWebhooksOfTheDouble(t *testing.T) {
 		}))
 		t.Cleanup(inbox.Close)
 
-		b := setup(t, moyasardouble.Settings{Failed: spelling, CopiedMetadata: spelling}, func(cfg *double.Config) {
+		b := setup(t, moyasarsim.Settings{Failed: spelling, CopiedMetadata: spelling}, func(cfg *engine.Config) {
 			for method := range cfg.Merchants[0].Channels {
-				cfg.Merchants[0].Channels[method] = double.Channel{WebhookURL: inbox.URL, Secret: secret}
+				cfg.Merchants[0].Channels[method] = engine.Channel{WebhookURL: inbox.URL, Secret: secret}
 			}
 		})
 

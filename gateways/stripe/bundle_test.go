@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/gateways"
-	"rihla/gateways/double"
 	"rihla/gateways/gatewaytest"
+	"rihla/gateways/simulator/engine"
+	stripesim "rihla/gateways/simulator/stripe"
 	"rihla/gateways/stripe"
-	stripedouble "rihla/gateways/stripe/double"
 	"rihla/models"
 )
 
@@ -25,20 +25,20 @@ const (
 	patient   = 10 * time.Second
 )
 
-// bundle is a double and a driver for it.
+// bundle is a simulator and a driver for it.
 type bundle struct {
 	gatewaytest.Company
 
-	server *double.Server
+	server *engine.Server
 	driver *stripe.Driver
 }
 
 func setup(t *testing.T, now func() time.Time) *bundle {
 	t.Helper()
 
-	server, err := stripedouble.New(double.Config{
-		Merchants: []double.Merchant{
-			{Name: "shop", APIKey: apiKey, Channels: map[models.PaymentMethod]double.Channel{models.MethodCreditCard: {Secret: secret}}},
+	server, err := stripesim.New(engine.Config{
+		Merchants: []engine.Merchant{
+			{Name: "shop", APIKey: apiKey, Channels: map[models.PaymentMethod]engine.Channel{models.MethodCreditCard: {Secret: secret}}},
 			{Name: "other", APIKey: "sk_test_other"},
 		},
 		Logger: slog.New(slog.DiscardHandler), RetryBackoff: func(int) time.Duration { return 10 * time.Millisecond }, Clock: now,

@@ -17,7 +17,7 @@ import (
 
 var live = flag.Bool("live", false, "run against the company, with the test account of STRIPE_SECRET_KEY")
 
-// TestAccount goes through what an account is used for against the double, and with -live against the company:
+// TestAccount goes through what an account is used for against the simulator, and with -live against the company:
 //
 //	STRIPE_SECRET_KEY=sk_test_… go test -v -timeout 30m -run TestAccount ./gateways/stripe -args -live
 //

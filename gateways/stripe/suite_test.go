@@ -14,8 +14,8 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/gatewaytest"
+	stripesim "rihla/gateways/simulator/stripe"
 	"rihla/gateways/stripe"
-	stripedouble "rihla/gateways/stripe/double"
 	"rihla/models"
 )
 
@@ -25,7 +25,7 @@ func TestDriver(t *testing.T) {
 	gatewaytest.Run(t, func(t *testing.T) gatewaytest.Subject {
 		t.Helper()
 
-		var ahead atomic.Int64 // of the double's clock, and of the driver's
+		var ahead atomic.Int64 // of the simulator's clock, and of the driver's
 
 		b := setup(t, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
 
@@ -98,7 +98,7 @@ func completed(c gateways.Checkout) map[string]any {
 }
 
 func signed(body []byte, at time.Time, secrets ...string) http.Header {
-	return http.Header{stripe.HeaderSignature: {stripedouble.Sign(body, at, secrets...)}}
+	return http.Header{stripe.HeaderSignature: {stripesim.Sign(body, at, secrets...)}}
 }
 
 func TestWebhooks(t *testing.T) {

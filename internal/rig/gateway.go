@@ -13,22 +13,22 @@ import (
 	"strings"
 	"time"
 
-	"rihla/gateways/double"
-	"rihla/gateways/doubles"
 	"rihla/gateways/drivers"
+	"rihla/gateways/simulator"
+	"rihla/gateways/simulator/engine"
 	"rihla/internal/config"
 	"rihla/models"
 )
 
-// Gateway is the double of a company, the sandbox as a rule, with one merchant, the service. It runs in this process, so that it
+// Gateway is the simulator of a company, the sandbox as a rule, with one merchant, the service. It runs in this process, so that it
 // outlives API and worker.
 // Its methods call it from within, past whatever stands between it and the service.
-type Gateway struct{ *double.Server }
+type Gateway struct{ *engine.Server }
 
-// MerchantName is ours at the double.
+// MerchantName is ours at the simulator.
 const MerchantName = "rihla"
 
-// NewGateway makes the double of a driver, which sends its webhooks to an address of the API and logs at DEBUG.
+// NewGateway makes the simulator of a driver, which sends its webhooks to an address of the API and logs at DEBUG.
 func NewGateway(driver, webhooks string, log io.Writer) (*Gateway, error) {
 	return newGateway(driver, webhooks, log, APIKey, routes(driver).Channel)
 }
@@ -48,22 +48,22 @@ func routes(driver string) models.Routes {
 }
 
 func newGateway(driver, webhooks string, log io.Writer, key string, channelOf func(models.PaymentMethod) models.Channel) (*Gateway, error) {
-	d, err := doubles.Of(driver)
+	d, err := simulator.Of(driver)
 	if err != nil {
 		return nil, err
 	}
 
-	merchant := double.Merchant{Name: MerchantName, APIKey: d.Key(key), Channels: map[models.PaymentMethod]double.Channel{}}
+	merchant := engine.Merchant{Name: MerchantName, APIKey: d.Key(key), Channels: map[models.PaymentMethod]engine.Channel{}}
 
 	for _, method := range models.PaymentMethods() {
 		channel := channelOf(method)
-		merchant.Channels[method] = double.Channel{
+		merchant.Channels[method] = engine.Channel{
 			WebhookURL: webhooks + "/api/v1/payments/" + channel.Path(), Secret: d.Secret(config.DevWebhookSecret(channel).Reveal()),
 		}
 	}
 
-	s, err := d.New(double.Config{
-		Merchants: []double.Merchant{merchant}, NoSync: true,
+	s, err := d.New(engine.Config{
+		Merchants: []engine.Merchant{merchant}, NoSync: true,
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		// Quicker than in life, so that a restarted API does not wait for the gateway.
 		RetryBackoff: func(n int) time.Duration { return min(100*time.Millisecond<<min(n, 10), time.Second) },
@@ -74,7 +74,7 @@ func newGateway(driver, webhooks string, log io.Writer, key string, channelOf fu
 
 // GatewaySettings tell the service of which driver its gateways are, and where.
 func GatewaySettings(driver, url string) map[string]string {
-	d, err := doubles.Of(driver)
+	d, err := simulator.Of(driver)
 	if err != nil {
 		return nil // the gateway could not be made either
 	}

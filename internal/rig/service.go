@@ -36,7 +36,7 @@ type Options struct {
 	AroundBackup func(gateway http.Handler) http.Handler
 	// GatewayLog is where the gateway writes, at DEBUG.
 	GatewayLog io.Writer
-	// Driver is that of both gateways, whose double is served; "": the sandbox.
+	// Driver is that of both gateways, whose simulator is served; "": the sandbox.
 	Driver string
 	// Backup gives gateway_a a second merchant account, at a gateway of its own.
 	Backup bool

@@ -34,7 +34,7 @@ func Note(ctx context.Context, root, pkg string) error {
 
 // Of lists the directories that the program pkg of the module at root is built from, without those of other modules, sorted.
 func Of(ctx context.Context, root, pkg string) ([]string, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-json=Dir,Standard,Module,EmbedFiles", pkg)
+	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-json=Dir,Standard,Module,EmbedFiles", pkg) //nolint:gosec // a package of ours
 	cmd.Dir = root
 
 	var complaint bytes.Buffer
@@ -50,10 +50,12 @@ func Of(ctx context.Context, root, pkg string) ([]string, error) {
 
 	for packages := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
-			Dir        string
-			Standard   bool
-			EmbedFiles []string
-			Module     *struct{ Main bool }
+			Dir        string   `json:"Dir"`
+			Standard   bool     `json:"Standard"`
+			EmbedFiles []string `json:"EmbedFiles"`
+			Module     *struct {
+				Main bool `json:"Main"`
+			} `json:"Module"`
 		}
 
 		switch err := packages.Decode(&p); {
