@@ -1,6 +1,10 @@
 package audit
 
 import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,36 +100,62 @@ func TestTamperingWithGuards(t *testing.T) { //nolint:tparallel // every case lo
 	}
 }
 
-// Every trigger and every function in PL/pgSQL that the migrations make is guarded, and those in SQL that say who may decide.
+var update = flag.Bool("update", false, "write guards.tsv as the migrations are now; read the difference before it is committed")
+
+// TestGuardsAreAllOfTheDatabases holds guards.tsv to what the migrations make: every trigger, every function in PL/pgSQL, and those in SQL that say
+// who may decide. After a migration that changes one: go test ./internal/audit -run TestGuardsAreAll -update.
 func TestGuardsAreAllOfTheDatabases(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
+	known := map[string]guard{}
+
+	for _, g := range guards() {
+		known[g.table+"."+g.name] = g
+	}
+
+	var latest string
+
+	require.NoError(t, w.db.QueryRowContext(t.Context(), "SELECT max(name) FROM bun_migrations").Scan(&latest))
 
 	rows, err := w.db.QueryContext(t.Context(), `
-		SELECT tgrelid::regclass::text, tgname::text FROM pg_trigger WHERE NOT tgisinternal AND tgparentid = 0
+		SELECT c.relname, t.tgname, regexp_replace(pg_get_triggerdef(t.oid), '^CREATE TRIGGER \S+ | ON public\.', ' ON ', 'g')
+		FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+		WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND c.relnamespace = 'public'::regnamespace
 		UNION ALL
-		SELECT '', proname FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE pronamespace = 'public'::regnamespace AND (l.lanname = 'plpgsql' OR proname IN ('mailbox_of', 'subscriber_of', 'second_person_refused', 'is_gone'))`)
+		SELECT '', proname, md5(btrim(regexp_replace(prosrc, '\s+', ' ', 'g')))
+		FROM pg_proc JOIN pg_language AS l ON l.oid = prolang
+		WHERE pronamespace = 'public'::regnamespace AND (l.lanname = 'plpgsql'
+			OR proname IN ('mailbox_of', 'subscriber_of', 'second_person_refused', 'is_gone'))`)
 	require.NoError(t, err)
 
 	defer rows.Close()
 
-	var want []string
+	var lines []string
 
 	for rows.Next() {
-		var table, name string
+		g := guard{since: latest}
 
-		require.NoError(t, rows.Scan(&table, &name))
+		require.NoError(t, rows.Scan(&g.table, &g.name, &g.does))
 
-		want = append(want, table+"."+name)
+		g.does = strings.TrimPrefix(g.does, " ON ")
+
+		if before, ok := known[g.table+"."+g.name]; ok && before.plain() == g.plain() {
+			g = before // as somebody has read it
+		}
+
+		lines = append(lines, strings.Join([]string{g.since, g.table, g.name, g.does}, "\t"))
 	}
 
 	require.NoError(t, rows.Err())
+	slices.Sort(lines)
 
-	got := make([]string, 0, len(want))
-	for _, g := range guards() {
-		got = append(got, g.table+"."+g.name)
+	now := strings.Join(lines, "\n") + "\n"
+	if *update {
+		require.NoError(t, os.WriteFile("guards.tsv", []byte(now), 0o644))
+
+		return
 	}
 
-	require.ElementsMatch(t, want, got)
+	require.Equal(t, snapshot, now, "run this test with -update, read the difference, and commit it with the migration")
 }

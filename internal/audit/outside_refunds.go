@@ -3,21 +3,6 @@ package audit
 // outside came with what gateways gave back without an order.
 const outside = "outside_refunds"
 
-// outsideGuards keep what gateways said that they had given back.
-func outsideGuards() []guard {
-	return []guard{
-		{"0054", "", "refuse_outside_refund_change", "bb6a6bd697a68c89e0fcf4f571205426"},
-		{
-			"0054", outside, "outside_refunds_append_only", "BEFORE DELETE OR UPDATE ON outside_refunds FOR EACH ROW " +
-				"EXECUTE FUNCTION refuse_outside_refund_change()",
-		},
-		{
-			"0054", outside, "outside_refunds_no_truncate", "BEFORE TRUNCATE ON outside_refunds FOR EACH STATEMENT " +
-				"EXECUTE FUNCTION refuse_outside_refund_change()",
-		},
-	}
-}
-
 // outsideRefunds holds what gateways gave back without an order against the transfers, and against what counts of it.
 func outsideRefunds() check {
 	return check{
