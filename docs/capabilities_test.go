@@ -1,4 +1,4 @@
-package docs
+package docs_test
 
 import (
 	"flag"
@@ -15,9 +15,10 @@ import (
 	"rihla/models"
 )
 
+// update is what `go generate ./docs` sets.
 var update = flag.Bool("update", false, "write what is made from the code into the documents")
 
-// TestCapabilitiesAreThoseOfTheCode: the table in gateways.md is what drivers state; `go test ./docs -update` writes it.
+// TestCapabilitiesAreThoseOfTheCode: the table in gateways.md is what drivers state; `go generate ./docs` writes it.
 func TestCapabilitiesAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
 
