@@ -12,6 +12,9 @@ import (
 // file is a path of the repository as the guides write it.
 var file = regexp.MustCompile(`^(?:[a-z0-9_.-]+/)+[A-Za-z0-9_.-]*$|^[A-Za-z0-9_-]+\.(?:md|go|yml)$`)
 
+// codeBlock is a fenced one, whose backticks are no quotes.
+var codeBlock = regexp.MustCompile("(?s)```.*?```")
+
 // What the guides name exists: files and directories by their path, functions, types and tests by their declaration, properties and
 // schemas in the API's document.
 func TestGuidesNameWhatExists(t *testing.T) {
@@ -29,7 +32,7 @@ func TestGuidesNameWhatExists(t *testing.T) {
 
 		var files, declared int
 
-		for _, q := range quoted.FindAllStringSubmatch(string(text), -1) {
+		for _, q := range quoted.FindAllStringSubmatch(codeBlock.ReplaceAllString(string(text), ""), -1) {
 			switch name := strings.TrimSuffix(q[1], "/"); {
 			case strings.Contains(name, "NNNN"): // is yet to be named
 			case file.MatchString(name):
