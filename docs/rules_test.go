@@ -180,7 +180,7 @@ func wrapped(text, indent string) string {
 
 	width := 0
 
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch n := utf8.RuneCountInString(word); {
 		case width == 0:
 			width = n
@@ -290,7 +290,7 @@ func readRules(t *testing.T) (rules []rule) {
 		rules = append(rules, rule{id: id[1], section: section, text: strings.TrimPrefix(paragraph, id[0]), enforced: entries[id[1]]})
 	}
 
-	var ids []string
+	ids := make([]string, 0, len(rules))
 	for _, r := range rules {
 		ids = append(ids, r.id)
 	}
