@@ -148,10 +148,10 @@ func appendixOf(rules []rule) string {
 	for _, r := range rules {
 		if r.section != section {
 			section = r.section
-			b.WriteString("\n## " + section + "\n\n")
+			b.WriteString("\n## " + section + "\n")
 		}
 
-		b.WriteString(wrapped("- ["+r.id+"](rules.md#"+r.id+"): "+r.enforced.String(), "  "))
+		b.WriteString("\n" + wrapped("["+r.id+"](rules.md#"+r.id+"): "+r.enforced.String()))
 	}
 
 	return b.String()
@@ -174,8 +174,8 @@ func (e enforcement) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// wrapped is a text in lines of at most maxWidth characters, each after the first indented.
-func wrapped(text, indent string) string {
+// wrapped is a text in lines of at most maxWidth characters.
+func wrapped(text string) string {
 	var b strings.Builder
 
 	width := 0
@@ -185,9 +185,9 @@ func wrapped(text, indent string) string {
 		case width == 0:
 			width = n
 		case width+1+n > maxWidth:
-			b.WriteString("\n" + indent)
+			b.WriteByte('\n')
 
-			width = len(indent) + n
+			width = n
 		default:
 			b.WriteByte(' ')
 
