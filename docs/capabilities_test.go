@@ -1,4 +1,4 @@
-package docs
+package docs_test
 
 import (
 	"flag"
@@ -15,9 +15,10 @@ import (
 	"rihla/models"
 )
 
+// update is what `go generate ./docs` sets.
 var update = flag.Bool("update", false, "write what is made from the code into the documents")
 
-// TestCapabilitiesAreThoseOfTheCode: the table in gateways.md is what drivers state; `go test ./docs -update` writes it.
+// TestCapabilitiesAreThoseOfTheCode: the table in gateways.md is what drivers state; `go generate ./docs` writes it.
 func TestCapabilitiesAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
 
@@ -40,12 +41,13 @@ func TestCapabilitiesAreThoseOfTheCode(t *testing.T) {
 	require.Equal(t, capabilitiesTable(t), table)
 }
 
+// capabilitiesTable has a row per driver and per group of its methods that can do the same.
 func capabilitiesTable(t *testing.T) string {
 	t.Helper()
 
 	var b strings.Builder
 
-	b.WriteString("\n| Driver | Method | Amount | Time to pay | Refunds | A lost answer | Cancel |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| Driver | Methods | Amount | Time to pay | Refunds | Lost answer: checkouts, refunds | Cancel |\n|---|---|---|---|---|---|---|\n")
 
 	for _, name := range drivers.Names() {
 		d, err := drivers.Of(name)
@@ -58,13 +60,26 @@ func capabilitiesTable(t *testing.T) string {
 		}
 
 		can := d.Capabilities(every)
-		for _, m := range can.Methods {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s; refunds %s | %s |\n", name, m.Method, amounts(m), timeToPay(m.MaxTimeToPay), m.Refunds,
-				settled(can.Checkouts), settled(can.Refunds), map[bool]string{true: "yes", false: "no"}[can.Cancel])
+
+		for i := 0; i < len(can.Methods); {
+			m := can.Methods[i]
+			same := []string{string(m.Method)}
+
+			for i++; i < len(can.Methods) && limitsOf(can.Methods[i]) == limitsOf(m); i++ {
+				same = append(same, string(can.Methods[i].Method))
+			}
+
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s, %s | %s |\n", name, strings.Join(same, ", "), limitsOf(m), settled(can.Checkouts),
+				settled(can.Refunds), map[bool]string{true: "yes", false: "no"}[can.Cancel])
 		}
 	}
 
 	return b.String() + "\n"
+}
+
+// limitsOf are the cells of a method that others of its driver may have, too.
+func limitsOf(m gateways.MethodCapability) string {
+	return amounts(m) + " | " + timeToPay(m.MaxTimeToPay) + " | " + string(m.Refunds)
 }
 
 func amounts(m gateways.MethodCapability) string {
@@ -85,9 +100,11 @@ func timeToPay(d time.Duration) string {
 
 	switch {
 	case d == 0:
-		return "as long as ours"
+		return "no limit"
 	case d%day == 0:
 		return fmt.Sprintf("%d days", d/day)
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%d hours", d/time.Hour)
 	default:
 		return fmt.Sprintf("%d minutes", d/time.Minute)
 	}

@@ -41,7 +41,15 @@ func documents(t *testing.T) []string {
 		files = append(files, found...)
 	}
 
-	return files
+	for _, subject := range subjects {
+		files = append(files, "../"+subject+"/README.md")
+	}
+
+	drivers, err := filepath.Glob("../gateways/*/README.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, drivers)
+
+	return append(files, drivers...)
 }
 
 // tooLong returns the numbers of the lines, from 1, that should have been wrapped.

@@ -117,13 +117,12 @@ for (const role of Object.keys(pages))
 await browser.close();
 
 const names = Object.values(pages).flatMap((of) => of.map(([name]) => name));
-const cell = (name, language, width) => `![${name}, ${language}, ${width} px](${name}.${language}.${width}.webp)`;
+const cell = (name, language, width) => `![${name}.${language}.${width}](${name}.${language}.${width}.webp)`;
 await writeFile(
   `${into}/README.md`,
   `# Pages of the console
 
-Made by \`npm run screenshots\` in \`console/\`, of the data of \`go run . demo\`: in Arabic and in English, on a desktop
-and on a telephone.
+Made by \`npm run screenshots\` in \`console/\` from \`go run . demo\`: Arabic and English, 1280 and 390 px.
 
 ${names
   .map(
