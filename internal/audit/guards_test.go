@@ -141,7 +141,7 @@ func TestGuardsAreAllOfTheDatabases(t *testing.T) {
 		g.does = strings.TrimPrefix(g.does, " ON ")
 
 		if before, ok := known[g.table+"."+g.name]; ok && before.plain() == g.plain() {
-			g = before // as somebody has read it
+			g = before // as it was reviewed
 		}
 
 		lines = append(lines, strings.Join([]string{g.since, g.table, g.name, g.does}, "\t"))

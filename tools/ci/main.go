@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string) error {
 	case args[0] == "all":
 		w.All = true
 	case args[0] == "list":
-		return list(ctx, w, chosen)
+		return printLanes(ctx, w, chosen)
 	default:
 		w.All = true
 
@@ -87,8 +87,8 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// list prints the lanes, and how much of each is proven.
-func list(ctx context.Context, w *World, all []Lane) error {
+// printLanes prints the lanes, and how much of each is proven.
+func printLanes(ctx context.Context, w *World, all []Lane) error {
 	var failed error
 
 	for _, l := range all {
