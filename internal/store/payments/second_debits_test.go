@@ -274,3 +274,37 @@ func TestPaidTwiceByAnotherMethod(t *testing.T) {
 	require.Equal(t, models.RefundByHand, due.Channel)
 	b.RequireIdentities(t)
 }
+
+// TestStaffRefundsAPartOfWhatWasPaidTwice: staff order a part back before the service has ordered the whole. The rest is found, and
+// ordered once; what the gateway rejects is left to people.
+func TestStaffRefundsAPartOfWhatWasPaidTwice(t *testing.T) {
+	t.Parallel()
+	b := setupBooks(t)
+	tx := b.settledWith(t)
+	debit := b.noted(t, tx.ID, again("575.00", "SAR"))[0]
+	owed := func() []uuid.UUID {
+		ids, err := b.Store.Refunds.OwedLateMoney(t.Context(), time.Minute, 10, time.Now().Add(time.Hour))
+		require.NoError(t, err)
+
+		return ids
+	}
+
+	b.Reserve(t, b.Ask(tx, "")) // of the payment that settled: the next one is of the second
+	part := b.Ask(tx, "200.00")
+	require.Equal(t, debit, b.Reserve(t, part).PaymentTransactionID)
+	require.Empty(t, owed(), "a refund is under way")
+
+	b.SettleRefund(t, part, bookstest.Granted(part))
+	require.Equal(t, []uuid.UUID{debit}, owed())
+
+	refused := b.Ask(tx, "100.00")
+	require.Equal(t, debit, b.Reserve(t, refused).PaymentTransactionID)
+
+	rest, err := b.Store.Refunds.OrderLateRefund(t.Context(), debit, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, "275.00", rest.Amount.String(), "what is neither back nor under way")
+	require.Empty(t, owed())
+
+	b.SettleRefund(t, refused, models.RefundResult{Status: models.RefundFailed})
+	require.Empty(t, owed(), "an incident is open about it")
+}

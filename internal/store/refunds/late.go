@@ -38,9 +38,10 @@ const owedLate = `pt.id IN (
 	SELECT id FROM payment_transactions WHERE kind = 'PAYMENT' AND status = 'FAILED' AND captured_at <= ?0
 	UNION ALL SELECT id FROM payment_transactions WHERE kind = 'SECOND_DEBIT' AND captured_at <= ?0)`
 
-// OwedLateMoney are payments that came too late more than grace ago and whose refund is not ordered: the run that was
-// about to has ended. Money that was taken in another amount or currency is not among them: people decide about it. They come
-// in no order, so that some which cannot be refunded never keep the others back for good.
+// OwedLateMoney are payments that came too late more than grace ago and of which something is left to order back: the run that was
+// about to has ended, or staff have refunded a part meanwhile. A refund that is under way or has failed leaves the rest to people, as
+// does one of the service's own; so does money of another amount or currency. They come in no order, so that some which cannot be
+// refunded never keep the others back for good.
 func (s *Store) OwedLateMoney(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]uuid.UUID, error) {
 	var ids []uuid.UUID
 
@@ -48,7 +49,8 @@ func (s *Store) OwedLateMoney(ctx context.Context, grace time.Duration, limit in
 		Where(owedLate, now.Add(-grace)).
 		Where("pt.refunded_amount + pt.refund_reserved_amount + pt.outside_refunded_amount < pt.amount").
 		Where("pt.failure_code NOT IN (?)", bun.List([]models.FailureCode{models.FailureAmountMismatch, models.FailureCurrencyMismatch})).
-		Where("NOT EXISTS (SELECT FROM refunds AS rf WHERE rf.payment_transaction_id = pt.id)").
+		Where(`NOT EXISTS (SELECT FROM refunds AS rf WHERE rf.payment_transaction_id = pt.id
+			AND (rf.requested_by IS NULL OR rf.status <> ?))`, models.RefundSucceeded).
 		OrderExpr("random()").Limit(int64(limit)).Scan(ctx, &ids)
 	if err != nil {
 		return nil, fmt.Errorf("read owed late money: %w", err)
