@@ -1,9 +1,9 @@
 // Package docs is the documentation that the program itself needs.
 package docs
 
-import _ "embed" // of the pages
+import "embed"
 
-// Operations is the runbook, in Markdown, with an HTML anchor for the paragraph of each kind of incident.
+// Pages are the guides in Markdown: operations.md is the index of the runbook, whose pages link to the others.
 //
-//go:embed operations.md
-var Operations string
+//go:embed *.md runbook/*.md
+var Pages embed.FS
