@@ -75,7 +75,7 @@ func servePage(w http.ResponseWriter, r *http.Request, name string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 
-	_, _ = io.WriteString(w, pageHTML(name, string(text)))
+	_, _ = io.WriteString(w, pageHTML(name, string(text))) //nolint:gosec // a file of this binary, escaped
 }
 
 // pageHTML is a page as it is written, with its anchors, headings and links to other pages; links to files that are not served are text.

@@ -83,7 +83,7 @@ func TestAnchorsOfOperationsStay(t *testing.T) {
 
 	there := idsOf(string(text))
 
-	for _, id := range strings.Fields(`
+	for id := range strings.FieldsSeq(`
 		a-customers-booking a-payout-that-was-marked-by-mistake a-refund-that-stays-pending a-refund-that-the-gateway-does-not-make
 		accounts accounts-that-nobody-can-reach acting-on-a-workflow archiving-months cancel-and-terminate closing-an-attempt
 		dashboards-and-customers-that-are-not-told deploying health-and-metrics late-checks mails-that-strangers-cause
@@ -125,7 +125,7 @@ func TestLinksLeadToHeadings(t *testing.T) {
 
 var (
 	title = regexp.MustCompile(`(?m)^#+ (.+)$`)
-	drops = regexp.MustCompile("<[^>]*>|\\]\\([^)]*\\)|[^a-z0-9 _-]")
+	drops = regexp.MustCompile(`<[^>]*>|\]\([^)]*\)|[^a-z0-9 _-]`)
 )
 
 // idsOf are the anchors of a document, and the ids that hosts of Markdown give its headings.
@@ -150,4 +150,28 @@ func keepSpans(code string) string {
 	}
 
 	return code
+}
+
+// TestNamedTestsExist: the tests that these documents name as proofs are there.
+func TestNamedTestsExist(t *testing.T) {
+	t.Parallel()
+
+	there := readTree(t)
+
+	for name, least := range map[string]int{"../README.md": 15, "reliability.md": 20, "operations.md": 1} {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+
+		prose, named := fenced.ReplaceAllStringFunc(string(text), keepSpans), 0
+
+		for _, q := range quoted.FindAllStringSubmatch(prose, -1) {
+			if testName.MatchString(q[1]) {
+				named++
+
+				require.True(t, there.tests[q[1]], "%s names %s", name, q[1])
+			}
+		}
+
+		require.GreaterOrEqual(t, named, least, name)
+	}
 }

@@ -17,12 +17,14 @@ import (
 var aboutAnswers = []Invariant{
 	{
 		"answers",
-		"no client got a wrong answer: no 500; 503 with `Retry-After` and 502 about a gateway only while failures last; then the end that was due",
+		"no client got a wrong answer: no 500; 503 with `Retry-After` and 502 about a gateway only while failures last; " +
+			"then the end that was due",
 		func(_ context.Context, s *Evidence) ([]string, error) { return s.Run.Journal.Problems(), nil },
 	},
 	{
 		"same-key-same-answer",
-		"a request that succeeded (2xx) gets the same status, `Location` and body whenever it is sent again with its `Idempotency-Key`", sameAnswers,
+		"a request that succeeded (2xx) gets the same status, `Location` and body whenever it is sent again with its " +
+			"`Idempotency-Key`", sameAnswers,
 	},
 	{"booked-is-booked", "every booking answered with 201 exists once, as answered", booked},
 	{
