@@ -97,7 +97,7 @@ func TestDevStartsAgain(t *testing.T) {
 	require.Equal(t, database, again.stack.DatabaseURL)
 }
 
-// requireRunbook opens the page to which incidents link, which has the paragraph of each kind.
+// requireRunbook opens the page to which incidents link, which has a row for each kind.
 func requireRunbook(t *testing.T, address string) {
 	t.Helper()
 	require.NotEmpty(t, address, "incidents would have no link to it")

@@ -23,26 +23,32 @@ var (
 	verb    = regexp.MustCompile(`%[-+#0-9.]*[a-zA-Z]`)
 )
 
-// TestQuotesOfOperations: what the operations guide quotes of the service, in quotation marks and with … for what varies, the code still
-// says.
+// TestQuotesOfOperations: what the guides for operators quote of the service, in quotation marks and with … for what varies, the code
+// still says.
 func TestQuotesOfOperations(t *testing.T) {
 	t.Parallel()
 
-	guide, err := os.ReadFile("operations.md")
+	guides, err := filepath.Glob("runbook/*.md")
 	require.NoError(t, err)
 
-	said := textsOf(t, "..")
-	prose := strings.Join(strings.Fields(fenced.ReplaceAllString(string(guide), "")), " ")
-	quotes := inMarks.FindAllStringSubmatch(prose, -1)
-	require.Greater(t, len(quotes), 8)
+	said, quotes := textsOf(t, ".."), 0
 
-	for _, quote := range quotes {
-		if slices.Contains(saidByOthers, quote[1]) {
-			continue
+	for _, name := range append(guides, "operations.md", "deploy.md") {
+		guide, err := os.ReadFile(name)
+		require.NoError(t, err)
+
+		prose := strings.Join(strings.Fields(fenced.ReplaceAllString(string(guide), "")), " ")
+
+		for _, quote := range inMarks.FindAllStringSubmatch(prose, -1) {
+			if quotes++; slices.Contains(saidByOthers, quote[1]) {
+				continue
+			}
+
+			require.True(t, isSaid(said, quote[1]), "%s: no text of the code says %q", name, quote[1])
 		}
-
-		require.True(t, isSaid(said, quote[1]), "no text of the code says %q", quote[1])
 	}
+
+	require.Greater(t, quotes, 12)
 }
 
 // saidByOthers are quotes of what Temporal and PostgreSQL say.

@@ -33,7 +33,7 @@ func documents(t *testing.T) []string {
 
 	files := []string{"../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md"}
 
-	for _, pattern := range []string{"*.md", "decisions/*.md"} {
+	for _, pattern := range []string{"*.md", "decisions/*.md", "runbook/*.md"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, found)

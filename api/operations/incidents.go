@@ -163,7 +163,7 @@ func (o *Operations) incidentOf(i *models.Incident) gen.Incident {
 	}
 }
 
-// incidentLinks lead to the workflow that tells the incident's story, and to the runbook's paragraph about its kind.
+// incidentLinks lead to the workflow of the incident, and to the row of its kind in the index of the runbook.
 func (o *Operations) incidentLinks(i *models.Incident) *gen.IncidentLinks {
 	links := gen.IncidentLinks{Workflow: o.workflowURL(i.WorkflowID)}
 

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,12 +19,9 @@ func TestIncidentLinks(t *testing.T) {
 
 	o := New(Deps{TemporalUI: "https://temporal.rihla.test/namespaces/default", Runbook: "https://docs.rihla.test/operations"})
 
-	for kind, anchor := range map[models.IncidentKind]string{
-		models.IncidentAmountMismatch: "incident-amount_mismatch", models.IncidentCurrencyMismatch: "incident-currency_mismatch",
-		models.IncidentLatePayment: "incident-late_payment", models.IncidentRefundFailed: "incident-refund_failed",
-		models.IncidentUnknownReference: "incident-unknown_reference", models.IncidentGatewayOutage: "incident-gateway_outage",
-		models.IncidentAuditDifference: "incident-audit_difference",
-	} {
+	for _, kind := range models.IncidentKinds() {
+		anchor := "incident-" + strings.ToLower(string(kind))
+
 		links := o.incidentOf(&models.Incident{Kind: kind, WorkflowID: "late-payment/gateway_a/1"}).Links
 		require.Equal(t, "https://docs.rihla.test/operations#"+anchor, *links.Runbook)
 		require.Contains(t, string(runbook), `<a id="`+anchor+`"></a>`)

@@ -17,22 +17,22 @@ import (
 var aboutAnswers = []Invariant{
 	{
 		"answers",
-		"no client got a wrong answer: no 500, only what says \"try again\" " +
-			"(503 with `Retry-After`, 502 about the gateway), and that only until all is over, and the end that was due",
+		"no client got a wrong answer: no 500; 503 with `Retry-After` and 502 about a gateway only while failures last; " +
+			"then the end that was due",
 		func(_ context.Context, s *Evidence) ([]string, error) { return s.Run.Journal.Problems(), nil },
 	},
 	{
 		"same-key-same-answer",
-		"once a request has done what it asks for (2xx), it gets the same answer with the same `Idempotency-Key`, always: " +
-			"status, `Location` and body", sameAnswers,
+		"a request that succeeded (2xx) gets the same status, `Location` and body whenever it is sent again with its " +
+			"`Idempotency-Key`", sameAnswers,
 	},
-	{"booked-is-booked", "every booking that was answered with 201 exists, once, as it was answered", booked},
+	{"booked-is-booked", "every booking answered with 201 exists once, as answered", booked},
 	{
 		"page-tells-the-truth",
-		"the success page says of every booking what became of its money, and never that it was paid when it was not", truth,
+		"the success page shows what became of every payment, and never that an unpaid booking is paid", truth,
 	},
-	{"refund-is-kept", "every refund that was answered with 201 or 202 exists, with its amount", refunded},
-	{"payout-is-kept", "every line that was answered as paid out is paid out, once", paidOut},
+	{"refund-is-kept", "every refund answered with 201 or 202 exists with its amount", refunded},
+	{"payout-is-kept", "every ledger entry answered as transferred was transferred once", paidOut},
 }
 
 // final are the answers that are kept: what was done. A refusal has done nothing, and is judged anew.

@@ -10,18 +10,18 @@ const (
 
 var aboutMoney = []Invariant{
 	{
-		"webhook-kept", "every webhook that was answered with 200 is stored, once, and has been processed",
+		"webhook-kept", "every webhook answered with 200 is stored once and was processed",
 		rows(`SELECT format('webhook %s of %s: %s times stored, %s of them processed', t.id, t.channel, count(e.id), count(e.processed_at))
 			FROM jsonb_to_recordset($1::jsonb) AS t(channel text, id text)
 			LEFT JOIN webhook_events AS e ON e.channel = t.channel AND e.webhook_id = t.id
 			GROUP BY t.channel, t.id HAVING count(e.id) <> 1 OR count(e.processed_at) <> 1`, takenWebhooks),
 	},
 	{
-		"webhook-forged", "nothing that was not signed by the gateway is stored",
+		"webhook-forged", "nothing is stored that the gateway did not sign",
 		rows(`SELECT 'webhook ' || webhook_id || ' is stored' FROM webhook_events WHERE webhook_id LIKE 'evt\_forged\_%'`),
 	},
 	{
-		"unknown-is-shown", "a signed webhook about an unknown payment is stored, and shown to operators as an incident",
+		"unknown-is-shown", "a signed webhook about an unknown payment is stored and has an incident",
 		rows(`SELECT format('webhook %s was answered with 404: %s times stored, %s incidents', u.id, e.n, i.n)
 			FROM jsonb_array_elements_text($1::jsonb) AS u (id)
 			CROSS JOIN LATERAL (SELECT count(*) AS n FROM webhook_events AS e WHERE e.webhook_id = u.id AND e.transaction_id IS NULL) AS e
@@ -30,7 +30,7 @@ var aboutMoney = []Invariant{
 			WHERE e.n <> 1 OR i.n <> 1`, unknownWebhooks),
 	},
 	{
-		"effect-once", "a payment becomes PAID at most once, and has one sale and one set of transfers for it",
+		"effect-once", "a payment becomes PAID at most once, with one sale and one set of transfers",
 		rows(`SELECT format('payment %s is %s: %s times paid, %s lines, %s transfers of its sale', t.id, t.status, paid.n, lines.n, moved.n)
 			FROM payment_transactions AS t
 			CROSS JOIN LATERAL (SELECT count(*) AS n FROM transaction_state_changes AS c
@@ -44,7 +44,7 @@ var aboutMoney = []Invariant{
 				ELSE paid.n <> 0 OR lines.n <> 0 OR moved.amount <> coalesce(t.captured_amount, (t.captured_at IS NOT NULL)::int * t.amount) END`),
 	},
 	{
-		"charge-has-its-place", "whatever the gateway has taken is a confirmed booking or a campaign, went back, or is an incident",
+		"charge-has-its-place", "every amount the gateway took belongs to a confirmed booking or campaign, went back, or has an incident",
 		rows(`SELECT format('checkout %s of %s is paid; payment %s is %s %s, captured %s, refunded %s', g.id, g.amount, t.id,
 				coalesce(t.status, 'missing'), t.failure_code, t.captured_at, t.refunded_amount)
 			FROM `+gatewayCheckouts+` LEFT JOIN payment_transactions AS t ON t.id = g.merchant_reference
@@ -60,7 +60,7 @@ var aboutMoney = []Invariant{
 					AND (t.status = 'FAILED' OR i.kind <> 'REFUND_FAILED'))))`, checkouts),
 	},
 	{
-		"suspense-decided-or-shown", "money of another amount or currency is given back, or in the suspense account and in an open incident",
+		"suspense-decided-or-shown", "money of another amount or currency was refunded, or is in suspense with an open incident",
 		rows(`SELECT format('payment %s: said %s %s; took %s %s, %s of it went back, %s in suspense, %s open incidents',
 				t.id, e.amount, e.currency, t.captured_amount, t.captured_currency, t.refunded_amount, l.held, i.open)
 			FROM (SELECT DISTINCT ON (transaction_id) * FROM webhook_events WHERE type = 'payment.succeeded' AND outcome = 'INCIDENT'
@@ -74,20 +74,20 @@ var aboutMoney = []Invariant{
 				OR l.held <> t.captured_amount - t.refunded_amount OR l.held > 0 AND i.open <> 1`),
 	},
 	{
-		"declined-is-declined", "an attempt that was declined at the gateway is FAILED as DECLINED, or was cancelled here before",
+		"declined-is-declined", "an attempt declined at the gateway is FAILED as DECLINED, or was cancelled before",
 		rows(`SELECT format('checkout %s was declined; payment %s is %s %s', g.id, t.id, t.status, t.failure_code)
 			FROM `+gatewayCheckouts+` JOIN payment_transactions AS t ON t.id = g.merchant_reference
 			WHERE g.status = 'failed' AND (t.status <> 'FAILED' OR t.failure_code NOT IN ('DECLINED', 'CANCELLED'))`, checkouts),
 	},
 	{
-		"paid-was-charged", "what is PAID here was paid at the gateway, with the same amount",
+		"paid-was-charged", "every PAID payment was paid at the gateway, with the same amount",
 		rows(`SELECT format('payment %s of %s is %s, its checkout %s is %s %s', t.id, t.amount, t.status, t.reference, g.status, g.amount)
 			FROM payment_transactions AS t LEFT JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			WHERE t.kind = 'PAYMENT' AND (t.status = 'PAID' OR t.captured_at IS NOT NULL)
 				AND (g.id IS NULL OR g.status <> 'paid' OR g.amount <> t.amount OR g.id IS DISTINCT FROM t.reference)`, checkouts),
 	},
 	{
-		"day-of-payment", "the day of a record is the day of the payment: when the gateway took the money, whichever process was away then",
+		"day-of-payment", "a ledger entry has the day on which the gateway took the money, whichever process was down",
 		rows(`SELECT format('payment %s: taken at %s, captured at %s, its record is of %s', t.id, g.paid_at, t.captured_at, r.record_date)
 			FROM payment_transactions AS t JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
 			LEFT JOIN financial_records AS r ON r.payment_transaction_id = t.id AND r.kind <> 'CLAWBACK'
@@ -96,14 +96,14 @@ var aboutMoney = []Invariant{
 				OR r.record_date <> (g.paid_at AT TIME ZONE 'Asia/Riyadh')::date)`, checkouts, precision),
 	},
 	{
-		"one-checkout", "an attempt has one checkout at the gateway, and every checkout an attempt, that the gateway has not refused",
+		"one-checkout", "an attempt that the gateway did not refuse has one checkout there, and every checkout has an attempt",
 		rows(`SELECT format('attempt %s has %s checkouts', g.merchant_reference, count(*)) FROM `+gatewayCheckouts+`
 			LEFT JOIN payment_transactions AS t ON t.id = g.merchant_reference
 			GROUP BY g.merchant_reference, t.id HAVING count(*) <> 1 OR t.id IS NULL
 				OR t.failure_code = 'GATEWAY_REJECTED' AND t.reference IS NULL`, checkouts),
 	},
 	{
-		"nothing-pending", "no attempt and no refund is PENDING, and no booking waits beyond its hold",
+		"nothing-pending", "no attempt or refund is PENDING, and no booking waits beyond its hold",
 		rows(unsettled),
 	},
 }

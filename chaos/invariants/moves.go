@@ -2,14 +2,14 @@ package invariants
 
 var aboutMoves = []Invariant{
 	{
-		"bought-is-kept", "a booking keeps the departure with which it was answered, wherever its trip is moved",
+		"bought-is-kept", "a booking keeps the departure with which it was answered, however its trip moves",
 		rows(`SELECT format('booking %s was answered with departure %s, and says %s now', b.id, g.leaves, b.booked_departure_at)
 			FROM jsonb_to_recordset($1::jsonb) AS g(id uuid, leaves timestamptz) JOIN bookings AS b ON b.id = g.id
 			WHERE b.booked_departure_at <> g.leaves`, bookedDepartures),
 	},
 	{
 		"moved-is-told",
-		"the last message of a customer with a confirmed booking has the present departure; customers of unpaid bookings have none",
+		"the last message about a confirmed booking has the present departure; unpaid bookings get none",
 		rows(`SELECT format('trip %s was moved to %s; booking %s has %s messages of that, and was told %s when it was paid',
 				m.trip_id, m.departure_to, b.id, told.n, paid.departures)
 			FROM (SELECT DISTINCT ON (trip_id) * FROM trip_moves ORDER BY trip_id, moved_at DESC) AS m
@@ -25,7 +25,7 @@ var aboutMoves = []Invariant{
 			WHERE n.kind = 'TRIP_MOVED' AND t.status <> 'PAID'`),
 	},
 	{
-		"policy-of-the-booking", "who booked a trip that left weeks later gets all of it back by the policy, wherever it was moved",
+		"policy-of-the-booking", "a customer who booked weeks before departure gets a full refund by the policy, however the trip moved",
 		rows(`SELECT format('refund %s by the policy is %s %% (%s) of a trip that left at %s when it was booked at %s',
 				r.id, r.policy_percent, r.policy_reason, b.booked_departure_at, b.created_at)
 			FROM refunds AS r JOIN bookings AS b ON b.id = r.booking_id

@@ -14,13 +14,13 @@ import (
 
 var aboutProcesses = []Invariant{
 	{
-		"processes-live", "API and workers end only when they are killed or asked to",
+		"processes-live", "API and workers end only when killed or asked to stop",
 		func(_ context.Context, s *Evidence) ([]string, error) { return s.Env.Exits(), nil },
 	},
 	{"no-panic", "no process has panicked", panics},
-	{"workflows-end", "no workflow has failed, and none but those of campaigns and open incidents still runs", workflows},
+	{"workflows-end", "no workflow failed, and only those of campaigns and open incidents still run", workflows},
 	{"campaign-has-its-dates", "every paid campaign has the workflow that ends it", campaigns},
-	{"incident-is-shown", "every open incident, and no resolved one, has a workflow that shows it", reviews},
+	{"incident-is-shown", "every open incident has a workflow, and no resolved one has", reviews},
 }
 
 // panicWords are how Go's runtime, the API and Temporal's SDK, which catches what workflows and activities panic with, write

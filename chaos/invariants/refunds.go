@@ -6,7 +6,7 @@ const outsideTotal = `SELECT coalesce((SELECT total FROM outside_refunds WHERE p
 
 var aboutRefunds = []Invariant{
 	{
-		"refund-cap", "no payment gives back more than it took, here or at the gateway",
+		"refund-cap", "no payment is refunded beyond what was taken, here or at the gateway",
 		rows(`SELECT format('checkout %s: %s paid, %s given back', id, amount, refunded_amount) FROM `+gatewayCheckouts+`
 			WHERE refunded_amount > coalesce(claimed_amount, amount)
 			UNION ALL SELECT format('payment %s: %s taken, %s given back, %s promised', id, amount, refunded_amount, refund_reserved_amount)
@@ -25,7 +25,7 @@ var aboutRefunds = []Invariant{
 				ELSE upper(g.status) <> r.status OR g.amount <> r.amount END`, gatewayRefunds),
 	},
 	{
-		"refused-by-gateway", "a refund or an attempt that counts as refused by the gateway was: no answer is no refusal",
+		"refused-by-gateway", "a refund or attempt recorded as refused was refused by the gateway: a missing answer is no refusal",
 		rows(`SELECT format('refund %s of %s is FAILED (%s), and the gateway has not refused it', r.id, r.amount, r.failure_code)
 			FROM refunds AS r LEFT JOIN `+gatewayRefundsAs+` ON g.merchant_reference = r.id
 			JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
@@ -36,7 +36,7 @@ var aboutRefunds = []Invariant{
 			FROM payment_transactions WHERE failure_code = 'GATEWAY_REJECTED' AND NOT $2::jsonb ? id::text`, gatewayRefunds, refusedByGateway),
 	},
 	{
-		"refund-ordered", "no refund without an order, its own or of the one it replaces: the audit log has it, or it is for late money",
+		"refund-ordered", "every refund has an order in the audit log, its own or that of the refund it replaces, or is for a late payment",
 		rows(`SELECT format('refund %s of %s for payment %s, asked for by %s, was not ordered', r.id, r.amount, r.payment_transaction_id,
 				coalesce(r.requested_by::text, 'the service'))
 			FROM refunds AS r JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
@@ -46,12 +46,12 @@ var aboutRefunds = []Invariant{
 			UNION ALL SELECT format('refund %s has a workflow and no order', details) FROM incidents WHERE kind = 'REFUND_WITHOUT_ORDER'`),
 	},
 	{
-		"refund-once", "the gateway has at most one refund per refund of ours",
+		"refund-once", "the gateway has at most one refund for each refund here",
 		rows(`SELECT format('refund %s was made %s times', merchant_reference, count(*)) FROM `+gatewayRefundsAs+`
 			GROUP BY merchant_reference HAVING count(*) > 1`, gatewayRefunds),
 	},
 	{
-		"refund-adds-up", "what a payment says has gone back is what its refunds say, and what the gateway says",
+		"refund-adds-up", "the refunded amount of a payment equals the sum of its refunds, and the gateway's",
 		rows(`SELECT format('payment %s says %s went back, its refunds %s, its refund transactions %s, the gateway %s, %s of it outside',
 				t.id, t.refunded_amount, r.amount, rt.amount, g.refunded_amount, o.total)
 			FROM payment_transactions AS t
@@ -67,7 +67,7 @@ var aboutRefunds = []Invariant{
 	},
 	{
 		"outside-refund-known",
-		"what went back in the company's dashboard is known here to the halala, counts as far as it fits beside our refunds, and has an incident",
+		"refunds made in the gateway's dashboard are recorded to the halala, count as far as they fit, and have an incident",
 		rows(`SELECT format('%s of checkout %s went back in the dashboard; payment %s says %s, and counts %s of it', d.amount, d.checkout_id,
 				t.id, o.total, t.outside_refunded_amount)
 			FROM (SELECT checkout_id, sum(amount) AS amount FROM jsonb_to_recordset($1::jsonb)
@@ -80,7 +80,7 @@ var aboutRefunds = []Invariant{
 				OR NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'OUTSIDE_REFUND')`, outsideRefunds),
 	},
 	{
-		"paid-by-hand", "what finance staff paid out or rejected has gone back, or has not, as they said; what came back is paid out",
+		"paid-by-hand", "manual payouts ended as finance staff decided, and refunds that came back were paid out",
 		rows(`SELECT format('refund %s by hand is %s, %s %s', r.id, r.status, p.decision, p.payout_reference)
 			FROM refunds AS r LEFT JOIN refund_payouts AS p ON p.refund_id = r.id
 			WHERE r.channel = 'MANUAL' AND coalesce(r.failure_code, '') NOT LIKE 'APPROVAL%' AND r.status IS DISTINCT FROM
@@ -88,7 +88,7 @@ var aboutRefunds = []Invariant{
 				OR r.channel <> 'MANUAL' AND p.decision IS DISTINCT FROM CASE WHEN r.returned_at IS NOT NULL THEN 'PAID_OUT' END`),
 	},
 	{
-		"two-people", "what goes back of one payment on one person's word is within the limit; what was not approved did not go back",
+		"two-people", "one person alone refunds no more of a payment than the limit, and nothing unapproved went back",
 		rows(`SELECT format('%s of payment %s went back on one person''s word', sum(r.amount), r.payment_transaction_id)
 			FROM refunds AS r
 			WHERE r.requested_by IS NOT NULL AND r.status <> 'FAILED' AND NOT EXISTS (SELECT FROM refund_approvals AS d
@@ -103,7 +103,7 @@ var aboutRefunds = []Invariant{
 				OR EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = r.id))`, gatewayRefunds, approvalLimit),
 	},
 	{
-		"late-money-goes-back", "money that came too late has an incident, and a full refund unless the gateway refused it",
+		"late-money-goes-back", "a late payment has an incident, and a full refund unless the gateway refused it",
 		rows(`SELECT format('payment %s came too late: %s of %s went back', t.id, t.refunded_amount, t.amount)
 			FROM payment_transactions AS t WHERE t.kind <> 'REFUND' AND t.status = 'FAILED' AND t.captured_at IS NOT NULL
 				AND (NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'LATE_PAYMENT')
@@ -111,7 +111,7 @@ var aboutRefunds = []Invariant{
 					WHERE i.payment_transaction_id = t.id AND i.kind = 'REFUND_FAILED'))`),
 	},
 	{
-		"paid-twice-goes-back", "what the gateway took once more for a checkout is known here, once, and goes back from the payment that took it",
+		"paid-twice-goes-back", "a second payment of a checkout is recorded once and refunded from the payment that took it",
 		rows(`SELECT format('second debit %s of %s for %s, %s of it went back; here %s of %s for %s, %s by the gateway', d.id, d.amount,
 				d.reference, d.refunded_amount, t.id, t.amount, t.parent_id, r.amount)
 			FROM (SELECT s.*, g.merchant_reference AS reference FROM `+gatewayCheckouts+`

@@ -8,8 +8,8 @@ import (
 )
 
 var aboutReports = []Invariant{
-	{"summary-agrees", "the summary says what the ledger lines add up to", summary},
-	{"export-is-whole", "an export has every ledger line", exported},
+	{"summary-agrees", "the summary equals the sum of the ledger entries", summary},
+	{"export-is-whole", "an export has every ledger entry", exported},
 }
 
 func summary(ctx context.Context, s *Evidence) ([]string, error) {

@@ -13,7 +13,7 @@ import (
 
 var aboutSubjects = []Invariant{
 	{
-		"seats", "no seat is sold twice: a trip's seats are those of its bookings, and never more than it has",
+		"seats", "no seat is sold twice: a trip's taken seats are those of its bookings, and no more than it has",
 		rows(`SELECT format('trip %s has %s seats, counts %s as taken, its bookings hold %s and %s are confirmed',
 				t.id, t.capacity, t.seats_taken, b.held, b.confirmed)
 			FROM trips AS t CROSS JOIN LATERAL (
@@ -23,11 +23,11 @@ var aboutSubjects = []Invariant{
 			WHERE t.seats_taken <> b.held OR b.confirmed > t.capacity`),
 	},
 	{
-		"room-for-all", "where a trip has seats for all who asked, no booking is answered as sold out, and late money still buys them",
+		"room-for-all", "a trip with seats for all who asked is never answered as sold out, and a late payment still buys them",
 		roomForAll,
 	},
 	{
-		"paid-once", "no booking and no campaign is paid twice, and one that is confirmed is paid",
+		"paid-once", "no booking or campaign is paid twice, and every confirmed one is paid",
 		rows(`SELECT format('booking %s is %s with %s paid attempts', b.id, b.status, count(t.id)) FROM bookings AS b
 			LEFT JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'PAID'
 			GROUP BY b.id HAVING count(t.id) > 1 OR b.status = 'CONFIRMED' AND count(t.id) <> 1
@@ -37,7 +37,7 @@ var aboutSubjects = []Invariant{
 			GROUP BY c.id HAVING count(t.id) > 1 OR (c.status IN ('ACTIVE', 'SCHEDULED')) <> (count(t.id) = 1)`),
 	},
 	{
-		"refunded-is-cancelled", "a booking whose money has all gone back is CANCELLED and holds no seats, one with money left is CONFIRMED",
+		"refunded-is-cancelled", "a fully refunded booking is CANCELLED and holds no seats; a partly refunded one is CONFIRMED",
 		rows(`SELECT format('booking %s is %s, %s of %s went back', b.id, b.status, t.refunded_amount, t.amount)
 			FROM bookings AS b JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'PAID'
 			WHERE CASE WHEN t.outside_refunded_amount = 0 THEN (t.refunded_amount = t.amount) <> (b.status = 'CANCELLED')
@@ -46,7 +46,7 @@ var aboutSubjects = []Invariant{
 	},
 	{
 		"customer-is-told",
-		"a customer with a confirmed booking, or a refund, has one e-mail and one SMS about it in the outbox",
+		"each confirmed booking and each refund has one e-mail and one SMS in the outbox",
 		rows(`SELECT format('payment %s: %s messages', t.id, count(n.id)) FROM payment_transactions AS t
 			LEFT JOIN notifications AS n ON n.transaction_id = t.id AND n.kind = 'PAYMENT_SUCCEEDED'
 			WHERE t.status = 'PAID' AND t.booking_id IS NOT NULL GROUP BY t.id HAVING count(n.id) <> 2
@@ -54,9 +54,9 @@ var aboutSubjects = []Invariant{
 			LEFT JOIN notifications AS n ON n.transaction_id = r.refund_transaction_id AND n.kind = 'REFUND_SUCCEEDED'
 			WHERE r.status = 'SUCCEEDED' AND r.booking_id IS NOT NULL GROUP BY r.id HAVING count(n.id) <> 2`),
 	},
-	{"message-delivered", "every message that is SENT has really left", delivered},
+	{"message-delivered", "every message that is SENT was delivered to the mail server or SMS service", delivered},
 	{
-		"incident-has-a-cause", "there is an incident where something went wrong at the gateway, and no other",
+		"incident-has-a-cause", "every fault at the gateway that needs a person has an incident, and there is no other",
 		rows(`SELECT format('incident %s (%s) of payment %s: %s', i.id, i.kind, i.payment_transaction_id, i.message) FROM incidents AS i
 			LEFT JOIN payment_transactions AS t ON t.id = i.payment_transaction_id LEFT JOIN refunds AS r ON r.id = i.refund_id
 			WHERE NOT CASE i.kind

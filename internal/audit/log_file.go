@@ -177,7 +177,7 @@ func (f *logFile) readCSV(r *bufio.Reader) error {
 
 	if missing := missingColumn(header); missing != "" {
 		return fmt.Errorf("the file has no column %s: it is no export of the audit log. What `rihla archive` has written is held against "+
-			"archived_months and audit_seals (docs/operations.md)", missing)
+			"archived_months and audit_seals (docs/archive.md)", missing)
 	}
 
 	for {

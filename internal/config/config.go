@@ -57,7 +57,7 @@ type App struct {
 	PayURL string `env:"PAY_URL"`
 	// ApplePayDomainFile proves to Apple that the pages' host is ours; empty: no Apple Pay there.
 	ApplePayDomainFile string `env:"APPLE_PAY_DOMAIN_FILE"`
-	// RunbookURL is the page with the paragraphs of docs/operations.md, to which incidents link; empty: no links.
+	// RunbookURL is where docs/operations.md is served, the index of the runbook, to which incidents link; empty: no links.
 	RunbookURL string `env:"RUNBOOK_URL"`
 	// LogLevel is DEBUG, INFO, WARN or ERROR.
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`

@@ -80,7 +80,7 @@ func TestArchive(t *testing.T) {
 	require.Equal(t, digest, scan[string](t, conn, "SELECT md5(string_agg(id::text, '|' ORDER BY created_at)) FROM restored"))
 	require.Equal(t, 1000, scan[int](t, conn, `SELECT count(*) FROM restored WHERE details ->> 'quoted' = E'a "b",\n c' AND request_id = ''`))
 
-	// What the seals, which stay, say of the file (docs/operations.md).
+	// What the seals, which stay, say of the file (docs/archive.md).
 	const unproven = `SELECT count(*) FROM audit_seals AS s CROSS JOIN LATERAL unnest(s.entries, s.digests) AS e (id, digest)
 		LEFT JOIN restored AS m ON m.id = e.id
 		WHERE e.digest IS DISTINCT FROM audit_entry_digest(m.id, m.created_at, m.actor_id, m.actor_role, m.operator, m.action, m.entity,
