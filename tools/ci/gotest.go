@@ -37,7 +37,7 @@ func goTestBy(ctx context.Context, w *World, log io.Writer, self string, units [
 	var said bytes.Buffer
 
 	args := slices.Concat([]string{"test", "-exec", self + " " + noteOpened + " " + opened}, flags, names(units))
-	failed := w.Command(ctx, io.MultiWriter(log, &said), "go", args...)
+	failed := w.Command(ctx, io.MultiWriter(log, &said, &results{out: os.Stdout}), "go", args...)
 
 	var passed []string
 
@@ -67,6 +67,32 @@ func names(units []Unit) []string {
 	}
 
 	return all
+}
+
+// results passes on the lines that say how a test or a package of tests ended.
+type results struct {
+	out  io.Writer
+	line []byte
+}
+
+var resultLine = regexp.MustCompile(`^(ok  \t|FAIL|\s*--- FAIL)`)
+
+func (r *results) Write(p []byte) (int, error) {
+	for _, c := range p {
+		r.line = append(r.line, c)
+
+		if c == '\n' {
+			if resultLine.Match(r.line) {
+				if _, err := r.out.Write(r.line); err != nil {
+					return 0, err
+				}
+			}
+
+			r.line = r.line[:0]
+		}
+	}
+
+	return len(p), nil
 }
 
 // ended is the line about a package whose tests have passed, or that has none.

@@ -12,6 +12,8 @@ type Lane struct {
 	Name, About string
 	// Needs are steps of setUp that have to be done before.
 	Needs []string
+	// Always runs it although it is proven.
+	Always bool
 	// Cores is how many cores it keeps busy; 0: it has the machine to itself.
 	Cores int
 	// Units are its parts with all that their outcome depends on.

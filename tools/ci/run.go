@@ -47,7 +47,7 @@ func (w *World) plan(ctx context.Context, l Lane) (*plan, error) {
 		case err != nil:
 			return nil, err
 		case proof == nil && u.Skipped && !w.All:
-		case proof == nil || w.All:
+		case proof == nil || w.All || l.Always:
 			p.due = append(p.due, u)
 		case p.proof == nil || proof.At.Before(p.proof.At):
 			p.proof = proof

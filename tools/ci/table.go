@@ -93,11 +93,16 @@ git diff --exit-code --stat -- console/built && [ -z "$(git status --porcelain -
 // testLanes are those of `go test`.
 func testLanes() []Lane {
 	raceUnits, race := tests(inProcess, []string{"*.md", "**/README.md"}, "-race", "-timeout", "30m")
+	rulesUnits, rules := tests(func(dir string) bool { return dir == "./models" || dir == "./workflows" }, nil, "-count=1")
 	racesUnits, racing := tests(func(dir string) bool { return dir == "./e2e" }, besides, "-race", "-run", races, "-timeout", "30m")
 	e2eUnits, e2e := tests(endToEnd, besides, "-skip", races, "-p", "4", "-timeout", "30m")
 	failureUnits, failure := tests(func(dir string) bool { return slices.Contains(alone, dir) }, besides, "-timeout", "30m")
 
 	return []Lane{
+		{
+			Name: "rules", About: "the rules about money and the replay of all kept histories, in every run: they take seconds",
+			Always: true, Units: rulesUnits, Run: rules,
+		},
 		{
 			Name: "race", About: "tests of packages with the race detector", Needs: []string{"postgresql"}, Units: raceUnits, Run: race,
 		},
