@@ -16,6 +16,7 @@ import (
 
 	"rihla/api"
 	"rihla/api/admission"
+	"rihla/api/exports"
 	"rihla/api/intake"
 	"rihla/api/middleware"
 	"rihla/api/operations"
@@ -114,7 +115,7 @@ func startAPI(
 	eventRelay.Start()
 	open.add(eventRelay.Stop)
 
-	operations.ClearExports(ctx, slog.Default())
+	exports.Clear(ctx, slog.Default())
 
 	stopListening := handlers.Listen()
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/api/exports"
 	"rihla/api/gen"
 	"rihla/internal/store/db"
 	"rihla/models"
@@ -49,10 +50,10 @@ type auditExport struct {
 
 // VisitExportAuditLogsResponse implements the generated interface.
 func (e auditExport) VisitExportAuditLogsResponse(f *fiber.Ctx) error {
-	return exportedFile{
-		o: e.o, by: e.by, kind: models.ExportAuditLog, entity: models.EntityAuditLog, describe: e.describe, write: e.write,
-		details: map[string]any{"format": e.query.Format, "filters": e.query, "seal": optional(e.seal.String())},
-	}.send(f)
+	return e.o.exports.Send(f, exports.File{
+		By: e.by, Kind: models.ExportAuditLog, Entity: models.EntityAuditLog, Describe: e.describe, Write: e.write,
+		Details: map[string]any{"format": e.query.Format, "filters": e.query, "seal": optional(e.seal.String())},
+	})
 }
 
 // describe says what file it is.
@@ -69,10 +70,10 @@ func (e auditExport) describe(f *fiber.Ctx) {
 }
 
 func (e auditExport) write(ctx context.Context, w io.Writer) (rows int64, err error) {
-	b := bufio.NewWriterSize(w, exportBuffer)
+	b := bufio.NewWriterSize(w, exports.Buffer)
 
 	if e.query.Format == gen.AuditExportFormatCsv {
-		if _, err := b.WriteString(byteOrderMark); err != nil {
+		if _, err := b.WriteString(exports.ByteOrderMark); err != nil {
 			return 0, err
 		}
 

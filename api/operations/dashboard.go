@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
+	"rihla/api/live"
+	"rihla/api/stream"
 	"rihla/models"
 )
 
@@ -78,15 +80,15 @@ func (o *Operations) StreamProviderDashboardEvents(
 }
 
 func (o *Operations) openStream(ctx context.Context, provider uuid.UUID) (eventStream, error) {
-	one, err := o.dashboards.open(actor(ctx).UserID, provider)
+	one, err := o.updates.Dashboards.Open(actor(ctx).UserID, provider)
 
-	return eventStream{hub: o.dashboards, one: one}, err
+	return eventStream{hub: o.updates.Dashboards, one: one}, err
 }
 
 // eventStream is a streamed answer.
 type eventStream struct {
-	hub *dashboards
-	one *subscription
+	hub *live.Dashboards
+	one *live.Subscription
 }
 
 // VisitStreamDashboardEventsResponse implements the generated interface.
@@ -103,7 +105,7 @@ func (s eventStream) visit(f *fiber.Ctx) error {
 	f.Set("X-Accel-Buffering", "no") // proxies that buffer answers would hold events back
 
 	// The stream outlives its request.
-	streamed{write: s.one.write, done: func() { s.hub.close(s.one) }}.send(context.WithoutCancel(f.UserContext()), f)
+	stream.Body{Write: s.one.Write, Done: func() { s.hub.Close(s.one) }}.Send(context.WithoutCancel(f.UserContext()), f)
 
 	return nil
 }

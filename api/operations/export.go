@@ -1,13 +1,13 @@
 package operations
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/api/exports"
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/store/db"
@@ -20,9 +20,17 @@ var exportFormats = map[gen.ExportFormat]struct {
 	mediaType string
 	write     func(*Operations, context.Context, io.Writer, ledger.RecordFilter, models.Locale) (rows int64, err error)
 }{
-	gen.ExportFormatCsv: {"text/csv; charset=utf-8", (*Operations).writeCSV},
+	gen.ExportFormatCsv: {
+		"text/csv; charset=utf-8",
+		func(o *Operations, ctx context.Context, w io.Writer, f ledger.RecordFilter, lang models.Locale) (int64, error) {
+			return exports.WriteCSV(ctx, o.Store.Ledger, w, f, lang)
+		},
+	},
 	gen.ExportFormatXlsx: {
-		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", (*Operations).writeXLSX,
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		func(o *Operations, ctx context.Context, w io.Writer, f ledger.RecordFilter, lang models.Locale) (int64, error) {
+			return exports.WriteXLSX(ctx, o.Store.Ledger, w, f, lang, o.Now())
+		},
 	},
 }
 
@@ -69,13 +77,13 @@ func exportLanguage(format gen.ExportFormat, asked *gen.ExportLanguage, accepted
 
 // VisitExportFinancialRecordsResponse implements the generated interface.
 func (e export) VisitExportFinancialRecordsResponse(f *fiber.Ctx) error {
-	return exportedFile{
-		o: e.o, by: e.by, kind: models.ExportFinancialRecords, entity: models.EntityFinancialRecord,
-		details: map[string]any{"format": e.query.Format, "filters": e.query}, describe: e.describe,
-		write: func(ctx context.Context, w io.Writer) (int64, error) {
+	return e.o.exports.Send(f, exports.File{
+		By: e.by, Kind: models.ExportFinancialRecords, Entity: models.EntityFinancialRecord,
+		Details: map[string]any{"format": e.query.Format, "filters": e.query}, Describe: e.describe,
+		Write: func(ctx context.Context, w io.Writer) (int64, error) {
 			return exportFormats[e.query.Format].write(e.o, ctx, w, e.filter, e.lang)
 		},
-	}.send(f)
+	})
 }
 
 // describe says what file it is.
@@ -89,25 +97,4 @@ func (e export) describe(f *fiber.Ctx) {
 	if e.lang != "" {
 		f.Set(fiber.HeaderContentLanguage, string(e.lang))
 	}
-}
-
-// byteOrderMark tells spreadsheets that the file is UTF-8.
-const byteOrderMark = "\ufeff"
-
-// exportBuffer is how much of a file goes to the client at once: lines come from the database one by one, and the server's
-// own buffer holds but a dozen of them.
-const exportBuffer = 64 << 10
-
-func (o *Operations) writeCSV(ctx context.Context, w io.Writer, f ledger.RecordFilter, lang models.Locale) (rows int64, err error) {
-	b := bufio.NewWriterSize(w, exportBuffer)
-
-	if _, err := b.WriteString(byteOrderMark); err != nil {
-		return 0, err
-	}
-
-	if rows, err = o.Store.Ledger.ExportCSV(ctx, f, lang, b); err != nil {
-		return rows, err
-	}
-
-	return rows, b.Flush()
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"rihla/api/exports"
 	"rihla/api/gen"
 	"rihla/internal/store/db"
 	"rihla/models"
 )
-
-// exportKnown is when an export without a note of its end has none coming any more.
-const exportKnown = exportTimeout + exportEnd
 
 // ListExports lists who exported what (rules: reports.exports).
 func (o *Operations) ListExports(ctx context.Context, r gen.ListExportsRequestObject) (gen.ListExportsResponseObject, error) {
@@ -33,7 +31,7 @@ func (o *Operations) ListExports(ctx context.Context, r gen.ListExportsRequestOb
 	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
 
 	list, err := o.Store.DB.ListExports(ctx, db.ExportFilter{
-		Kinds: kinds, RequestedBy: valueOf(q.RequestedBy), Days: span, AtMost: exportKnown, Page: p,
+		Kinds: kinds, RequestedBy: valueOf(q.RequestedBy), Days: span, AtMost: exports.Known, Page: p,
 	})
 	if err != nil {
 		return nil, err
@@ -51,7 +49,7 @@ func (o *Operations) exportOf(e *models.Export) gen.Export {
 		filters = map[string]any{}
 	}
 
-	status := e.Status(o.Now(), exportKnown)
+	status := e.Status(o.Now(), exports.Known)
 	label := status.Label()
 
 	return labelled(gen.Export{

@@ -10,16 +10,20 @@ import (
 	"time"
 
 	"rihla/api/contract"
+	"rihla/api/exports"
 	"rihla/api/gen"
 	"rihla/api/intake"
+	"rihla/api/live"
 	"rihla/api/middleware"
 	"rihla/api/ratelimit"
+	"rihla/api/stream"
 	"rihla/gateways"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/media"
 	"rihla/internal/store"
 	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/internal/telemetry"
 	"rihla/models"
 	"rihla/workflows"
@@ -78,13 +82,12 @@ type Operations struct {
 
 	Deps
 
-	exports *exports      // that run
+	exports *exports.Sender
 	uploads chan struct{} // a place for each upload that may run
 
-	ownUploads, ownExports, ownPolls *slots // those of one account, and of one company
+	ownUploads, ownPolls *stream.Slots // those of one account, and of one company
 
-	dashboards *dashboards // that are open
-	waiters    *waiters    // for payments
+	updates *live.Updates
 
 	signOnNotes signOnNotes
 
@@ -94,13 +97,33 @@ type Operations struct {
 
 // New makes the handlers.
 func New(d Deps) *Operations {
-	return &Operations{
-		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(d.Log), waiters: newWaiters(),
-		ownUploads: newSlots("uploads", d.AtOnce.Uploads), ownExports: newSlots("exports", d.AtOnce.Exports),
-		ownPolls: newSlots("waiting requests", d.AtOnce.LongPolls),
-		resets:   make(chan struct{}, resetsAtOnce),
+	o := &Operations{
+		Deps: d, uploads: make(chan struct{}, uploadsAtOnce),
+		exports: &exports.Sender{
+			Store: d.Store, Log: d.Log, Running: exports.NewRunning(), Own: stream.NewSlots("exports", d.AtOnce.Exports),
+		},
+		ownUploads: stream.NewSlots("uploads", d.AtOnce.Uploads), ownPolls: stream.NewSlots("waiting requests", d.AtOnce.LongPolls),
+		resets: make(chan struct{}, resetsAtOnce),
 	}
+	o.updates = live.New(d.payments(), d.Log, d.Now, o.askGateways)
+
+	return o
 }
+
+// payments is the store of payments; nil in tests of what needs none.
+func (d *Deps) payments() *payments.Store {
+	if d.Store == nil {
+		return nil
+	}
+
+	return d.Store.Payments
+}
+
+// Listen is live.Updates.Listen.
+func (o *Operations) Listen() (stop func()) { return o.updates.Listen() }
+
+// StopExports is exports.Running.Stop.
+func (o *Operations) StopExports() (over func() error) { return o.exports.Running.Stop() }
 
 // detachedTime bounds what a handler has to bring to its end when the request's own time is over.
 const detachedTime = 5 * time.Second

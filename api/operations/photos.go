@@ -92,7 +92,7 @@ type photoForm struct {
 // takeForm reads the form of a request: its photos, which are checked and stored one by one, and its payload, if payload
 // is not nil. Parts come in any order. On an error nothing stays stored.
 func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*photoForm, error) {
-	leave, err := o.ownUploads.acquire(actor(ctx))
+	leave, err := o.ownUploads.Acquire(actor(ctx))
 	if err != nil {
 		return nil, err
 	}

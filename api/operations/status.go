@@ -30,7 +30,7 @@ func (o *Operations) GetPaymentStatus(
 	var told <-chan struct{}
 
 	if wait > 0 {
-		leave, err := o.ownPolls.acquire(actor(ctx))
+		leave, err := o.ownPolls.Acquire(actor(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (o *Operations) GetPaymentStatus(
 		// Before the first look: a decision after it is announced to this request.
 		var forget func()
 
-		told, forget = o.waiters.add(r.ID)
+		told, forget = o.updates.Waiters.Add(r.ID)
 		defer forget()
 	}
 
@@ -67,7 +67,7 @@ func (o *Operations) GetPaymentStatus(
 			return nil, ctx.Err()
 		case <-told:
 			over.Stop()
-		case <-o.waiters.over:
+		case <-o.updates.Waiters.Over():
 			over.Stop()
 
 			wait = 0
@@ -150,4 +150,14 @@ func statusOf(ctx context.Context, s *payments.PaymentStatus) gen.PaymentStatus 
 	}
 
 	return labelled(out)
+}
+
+// announceDecided has every process wake the requests that wait for the booking's payment. One that is not woken looks by itself.
+func (o *Operations) announceDecided(ctx context.Context, booking uuid.UUID) {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+
+	if err := o.Store.Payments.AnnounceDecided(ctx, []uuid.UUID{booking}); err != nil {
+		o.Log.WarnContext(ctx, "decided payment not announced; who waits looks by itself", "booking_id", booking, "error", err)
+	}
 }

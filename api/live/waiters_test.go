@@ -1,4 +1,4 @@
-package operations
+package live
 
 import (
 	"context"
@@ -15,9 +15,9 @@ func TestWaitersAreToldOfTheirOwnBooking(t *testing.T) {
 	w := newWaiters()
 	mine, other := uuid.New(), uuid.New()
 
-	first, leaveFirst := w.add(mine)
-	second, leaveSecond := w.add(mine)
-	third, leaveThird := w.add(other)
+	first, leaveFirst := w.Add(mine)
+	second, leaveSecond := w.Add(mine)
+	third, leaveThird := w.Add(other)
 
 	w.tell(mine)
 	w.tell(mine) // not read since: one notification covers both
@@ -43,7 +43,7 @@ func TestWaitersLookByThemselves(t *testing.T) {
 	t.Parallel()
 
 	w := newWaiters()
-	told, leave := w.add(uuid.New())
+	told, leave := w.Add(uuid.New())
 	defer leave()
 
 	for range 100 {
@@ -72,7 +72,7 @@ func TestWaitersAreLookedAtTogether(t *testing.T) {
 
 	w := newWaiters()
 	for range lookAtOnce + 1 {
-		_, leave := w.add(uuid.New())
+		_, leave := w.Add(uuid.New())
 		defer leave()
 	}
 

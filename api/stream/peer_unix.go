@@ -1,6 +1,6 @@
 //go:build unix
 
-package operations
+package stream
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package operations
+package live
 
 import (
 	"context"
@@ -21,9 +21,9 @@ const (
 	lookAtOnce = 1000
 )
 
-// waiters are the requests of this process that wait for the payment of a booking. Each has a channel with room for one notification: a
+// Waiters are the requests of this process that wait for the payment of a booking. Each has a channel with room for one notification: a
 // read that is still to come covers a further one.
-type waiters struct {
+type Waiters struct {
 	mu    sync.Mutex
 	of    map[uuid.UUID]map[chan struct{}]bool
 	hears bool // what is announced
@@ -33,15 +33,18 @@ type waiters struct {
 	over chan struct{}
 }
 
-func newWaiters() *waiters {
-	return &waiters{of: map[uuid.UUID]map[chan struct{}]bool{}, due: make(chan struct{}, 1), over: make(chan struct{})}
+func newWaiters() *Waiters {
+	return &Waiters{of: map[uuid.UUID]map[chan struct{}]bool{}, due: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
-// end has all requests that wait, and those that come, answer what is known. It is called once.
-func (w *waiters) end() { close(w.over) }
+// Over is closed when the process ends.
+func (w *Waiters) Over() <-chan struct{} { return w.over }
 
-// add begins to wait: what is announced from now on arrives on told. leave ends that.
-func (w *waiters) add(booking uuid.UUID) (told <-chan struct{}, leave func()) {
+// end has all requests that wait, and those that come, answer what is known. It is called once.
+func (w *Waiters) end() { close(w.over) }
+
+// Add begins to wait: what is announced from now on arrives on told. leave ends that.
+func (w *Waiters) Add(booking uuid.UUID) (told <-chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 
 	w.mu.Lock()
@@ -64,7 +67,7 @@ func (w *waiters) add(booking uuid.UUID) (told <-chan struct{}, leave func()) {
 }
 
 // tell has who waits for the booking read.
-func (w *waiters) tell(booking uuid.UUID) {
+func (w *Waiters) tell(booking uuid.UUID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -72,7 +75,7 @@ func (w *waiters) tell(booking uuid.UUID) {
 }
 
 // listening notes whether announcements are heard, and has all payments looked at: something may have been missed, or will be.
-func (w *waiters) listening(hears bool) {
+func (w *Waiters) listening(hears bool) {
 	w.mu.Lock()
 	w.hears = hears
 	w.mu.Unlock()
@@ -85,7 +88,7 @@ func (w *waiters) listening(hears bool) {
 
 // watch looks after every pause, and when it is due, at all bookings that are waited for, by one read for as many of them as
 // lookAtOnce: a request of its own reads when it comes, when it is notified, and when its time is over.
-func (w *waiters) watch(ctx context.Context, look func(ctx context.Context, bookings []uuid.UUID)) {
+func (w *Waiters) watch(ctx context.Context, look func(ctx context.Context, bookings []uuid.UUID)) {
 	for {
 		pause := time.NewTimer(w.pause())
 
@@ -108,7 +111,7 @@ func (w *waiters) watch(ctx context.Context, look func(ctx context.Context, book
 }
 
 // bookings are those that are waited for.
-func (w *waiters) bookings() []uuid.UUID {
+func (w *Waiters) bookings() []uuid.UUID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -125,7 +128,7 @@ func tellAll(waiting map[chan struct{}]bool) {
 }
 
 // pause is how long until the next look. It varies, so that processes that began together do not look together.
-func (w *waiters) pause() time.Duration {
+func (w *Waiters) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 

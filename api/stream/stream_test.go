@@ -1,6 +1,6 @@
 //go:build unix
 
-package operations
+package stream
 
 import (
 	"context"
@@ -98,7 +98,7 @@ func TestStreamThatNobodyReadsEnds(t *testing.T) {
 	)
 
 	app.Get("/", func(f *fiber.Ctx) error {
-		streamed{done: func() { close(done) }, write: func(_ context.Context, w io.Writer) error {
+		Body{Done: func() { close(done) }, Write: func(_ context.Context, w io.Writer) error {
 			part := make([]byte, 1<<20)
 			for n := 0; ; n++ {
 				if n == 64 { // more than the buffers of both sides hold
@@ -117,7 +117,7 @@ func TestStreamThatNobodyReadsEnds(t *testing.T) {
 					return err
 				}
 			}
-		}}.send(ctx, f)
+		}}.Send(ctx, f)
 
 		return nil
 	})

@@ -1,4 +1,5 @@
-package operations
+// Package stream writes answers while they leave, and bounds how many of a kind one caller has.
+package stream
 
 import (
 	"bufio"
@@ -17,20 +18,20 @@ const (
 	peerCheck = time.Second
 )
 
-// streamed is the body of an answer that is written while it leaves.
-type streamed struct {
-	// write makes the body. Its context ends with the one of send, and when the client is gone (a write
+// Body is the body of an answer that is written while it leaves.
+type Body struct {
+	// Write makes the body. Its context ends with the one of Send, and when the client is gone (a write
 	// alone cannot tell that client from one that only reads). That cuts the connection, and so does an error, so that a client
 	// never takes a part for the whole.
-	write func(ctx context.Context, w io.Writer) error
-	// done is called in the end, whether or not write has been.
-	done func()
+	Write func(ctx context.Context, w io.Writer) error
+	// Done is called in the end, whether or not Write has been.
+	Done func()
 }
 
-// send has the body written. base is the context that the answer lives in: the request's own is over when its handler is.
-func (s streamed) send(base context.Context, f *fiber.Ctx) {
+// Send has the body written. base is the context that the answer lives in: the request's own is over when its handler is.
+func (s Body) Send(base context.Context, f *fiber.Ctx) {
 	if f.Method() == fiber.MethodHead {
-		s.done()
+		s.Done()
 
 		return
 	}
@@ -38,7 +39,7 @@ func (s streamed) send(base context.Context, f *fiber.Ctx) {
 	conn := f.Context().Conn()
 
 	f.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-		defer s.done()
+		defer s.Done()
 
 		ctx, cancel := context.WithCancel(base)
 		defer cancel()
@@ -49,7 +50,7 @@ func (s streamed) send(base context.Context, f *fiber.Ctx) {
 
 		go watchPeer(ctx, conn, cancel)
 
-		if err := s.write(ctx, &stallWriter{w: w, conn: conn}); err != nil {
+		if err := s.Write(ctx, &stallWriter{w: w, conn: conn}); err != nil {
 			cut()
 		}
 

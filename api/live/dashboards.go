@@ -1,4 +1,4 @@
-package operations
+package live
 
 import (
 	"context"
@@ -28,29 +28,29 @@ const (
 	reasonConnected = "CONNECTED"
 )
 
-// dashboards are the open streams of this process.
-type dashboards struct {
+// Dashboards are the open streams of this process.
+type Dashboards struct {
 	log     *slog.Logger
 	mu      sync.Mutex
-	streams map[*subscription]bool
+	streams map[*Subscription]bool
 	perUser map[uuid.UUID]int
 	ended   bool
 }
 
-func newDashboards(log *slog.Logger) *dashboards {
-	return &dashboards{log: log, streams: map[*subscription]bool{}, perUser: map[uuid.UUID]int{}}
+func newDashboards(log *slog.Logger) *Dashboards {
+	return &Dashboards{log: log, streams: map[*Subscription]bool{}, perUser: map[uuid.UUID]int{}}
 }
 
-// subscription is one open stream.
-type subscription struct {
+// Subscription is one open stream.
+type Subscription struct {
 	user     uuid.UUID
 	provider uuid.UUID     // whose money it tells of; uuid.Nil for everybody's
 	wake     chan string   // has room for one reason: a refresh that is still to be sent covers a further one
 	end      chan struct{} // closed when the service stops
 }
 
-// open adds a stream. Error: SERVICE_UNAVAILABLE when there are too many, or the service stops.
-func (d *dashboards) open(user, provider uuid.UUID) (*subscription, error) {
+// Open adds a stream. Error: SERVICE_UNAVAILABLE when there are too many, or the service stops.
+func (d *Dashboards) Open(user, provider uuid.UUID) (*Subscription, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -61,7 +61,7 @@ func (d *dashboards) open(user, provider uuid.UUID) (*subscription, error) {
 		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many dashboards are open. Close one, or try again shortly.")
 	}
 
-	s := &subscription{user: user, provider: provider, wake: make(chan string, 1), end: make(chan struct{})}
+	s := &Subscription{user: user, provider: provider, wake: make(chan string, 1), end: make(chan struct{})}
 	s.wake <- reasonConnected
 
 	d.streams[s] = true
@@ -70,7 +70,8 @@ func (d *dashboards) open(user, provider uuid.UUID) (*subscription, error) {
 	return s, nil
 }
 
-func (d *dashboards) close(s *subscription) {
+// Close removes a stream.
+func (d *Dashboards) Close(s *Subscription) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -82,7 +83,7 @@ func (d *dashboards) close(s *subscription) {
 }
 
 // end has all streams end, and no further one begin.
-func (d *dashboards) end() {
+func (d *Dashboards) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -97,7 +98,7 @@ func (d *dashboards) end() {
 }
 
 // announce wakes the streams that tell of a provider's money; uuid.Nil wakes all.
-func (d *dashboards) announce(reason string, provider uuid.UUID) {
+func (d *Dashboards) announce(reason string, provider uuid.UUID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -118,7 +119,7 @@ func (d *dashboards) announce(reason string, provider uuid.UUID) {
 const lookForMoney = 40 * time.Second
 
 // watch looks now and then, while dashboards are open, whether money has moved, and has them all told when it has.
-func (d *dashboards) watch(ctx context.Context, moved func(context.Context, time.Duration) (bool, error)) {
+func (d *Dashboards) watch(ctx context.Context, moved func(context.Context, time.Duration) (bool, error)) {
 	for looked := time.Now(); ; {
 		select {
 		case <-ctx.Done():
@@ -147,7 +148,7 @@ func (d *dashboards) watch(ctx context.Context, moved func(context.Context, time
 	}
 }
 
-func (d *dashboards) empty() bool {
+func (d *Dashboards) empty() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -160,9 +161,9 @@ type flusher interface {
 	Flush() error
 }
 
-// write is the life of a stream. It ends without an error when the client goes away, the token does not hold any more, or
+// Write is the life of a stream. It ends without an error when the client goes away, the token does not hold any more, or
 // the service stops.
-func (s *subscription) write(ctx context.Context, out io.Writer) error {
+func (s *Subscription) Write(ctx context.Context, out io.Writer) error {
 	w, ok := out.(flusher)
 	if !ok {
 		return errors.New("events cannot be written where nothing can be flushed")

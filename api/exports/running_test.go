@@ -1,4 +1,4 @@
-package operations
+package exports
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 func TestExportsStop(t *testing.T) {
 	t.Parallel()
 
-	e := newExports()
+	e := NewRunning()
 
 	request, answered := context.WithCancel(t.Context())
 
@@ -64,7 +64,7 @@ func TestExportsStop(t *testing.T) {
 func TestExportsAreOver(t *testing.T) {
 	t.Parallel()
 
-	e := newExports()
+	e := NewRunning()
 
 	_, done, err := e.begin(t.Context())
 	require.NoError(t, err)
@@ -78,25 +78,25 @@ func TestExportsAreOver(t *testing.T) {
 }
 
 // Files of killed processes are removed, those of running exports are not.
-func TestClearExports(t *testing.T) { //nolint:paralleltest // sets the environment
+func TestClear(t *testing.T) { //nolint:paralleltest // sets the environment
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 
-	running, err := newExportDir()
+	running, err := newDir()
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(running.dir, "excelize-1"), []byte("ledger"), 0o600))
 
-	left := filepath.Join(dir, exportDirPrefix+"left")
+	left := filepath.Join(dir, dirPrefix+"left")
 	require.NoError(t, os.Mkdir(left, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(left, "excelize-2"), []byte("ledger"), 0o600))
 
 	// Neither a file nor a link is one of ours.
 	other := t.TempDir()
-	file, link := filepath.Join(dir, exportDirPrefix+"file"), filepath.Join(dir, exportDirPrefix+"link")
+	file, link := filepath.Join(dir, dirPrefix+"file"), filepath.Join(dir, dirPrefix+"link")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Symlink(other, link))
 
-	ClearExports(t.Context(), slog.New(slog.DiscardHandler))
+	Clear(t.Context(), slog.New(slog.DiscardHandler))
 
 	require.NoDirExists(t, left)
 	require.FileExists(t, filepath.Join(running.dir, "excelize-1"))
@@ -104,6 +104,6 @@ func TestClearExports(t *testing.T) { //nolint:paralleltest // sets the environm
 	require.FileExists(t, file)
 
 	require.NoError(t, running.lock.Close(), "as the system does for a process that is killed")
-	ClearExports(t.Context(), slog.New(slog.DiscardHandler))
+	Clear(t.Context(), slog.New(slog.DiscardHandler))
 	require.NoDirExists(t, running.dir)
 }

@@ -1,4 +1,4 @@
-package operations
+package exports
 
 import (
 	"archive/zip"
@@ -31,7 +31,7 @@ var sheetNames = models.Label{AR: "السجلات المالية", EN: "Financia
 // own until the file is sent.
 type workbook struct {
 	file    *excelize.File
-	room    *exportDir
+	room    *directory
 	lang    models.Locale
 	columns []ledger.ExportColumn
 	styles  []int // of the columns' cells
@@ -48,7 +48,7 @@ type workbook struct {
 
 // newWorkbook begins a file that was made now. close must be called in the end.
 func newWorkbook(columns []ledger.ExportColumn, lang models.Locale, rowsPerSheet int, now time.Time) (*workbook, error) {
-	r, err := newExportDir()
+	r, err := newDir()
 	if err != nil {
 		return nil, fmt.Errorf("make room for the file: %w", err)
 	}
@@ -291,15 +291,17 @@ func (b *workbook) sendTo(w io.Writer, sums []models.RecordSum) error {
 	return b.file.Write(io.Discard)
 }
 
-// writeXLSX writes an export as a workbook. Its rows leave when all of them are there.
-func (o *Operations) writeXLSX(ctx context.Context, w io.Writer, f ledger.RecordFilter, lang models.Locale) (rows int64, err error) {
-	b, err := newWorkbook(ledger.ExportColumns(), lang, excelize.TotalRows, o.Now())
+// WriteXLSX writes an export as a workbook. Its rows leave when all of them are there.
+func WriteXLSX(
+	ctx context.Context, s *ledger.Store, w io.Writer, f ledger.RecordFilter, lang models.Locale, now time.Time,
+) (rows int64, err error) {
+	b, err := newWorkbook(ledger.ExportColumns(), lang, excelize.TotalRows, now)
 	if err != nil {
 		return 0, err
 	}
 	defer b.close()
 
-	sums, err := o.Store.Ledger.ExportRows(ctx, f, lang, b.add)
+	sums, err := s.ExportRows(ctx, f, lang, b.add)
 	if err != nil {
 		return 0, err
 	}

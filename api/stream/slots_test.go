@@ -1,4 +1,4 @@
-package operations
+package stream
 
 import (
 	"testing"
@@ -13,38 +13,38 @@ import (
 func TestPlacesAreCountedByAccountAndCompany(t *testing.T) {
 	t.Parallel()
 
-	p := newSlots("uploads", 2)
+	p := NewSlots("uploads", 2)
 	company := uuid.New()
 	one, two := db.Actor{UserID: uuid.New(), ProviderID: company}, db.Actor{UserID: uuid.New(), ProviderID: company}
 	customer := db.Actor{UserID: uuid.New()}
 
-	leave, err := p.acquire(one)
+	leave, err := p.Acquire(one)
 	require.NoError(t, err)
-	_, err = p.acquire(two)
+	_, err = p.Acquire(two)
 	require.NoError(t, err)
 
-	_, err = p.acquire(two)
+	_, err = p.Acquire(two)
 	require.Equal(t, models.CodeRateLimited, models.CodeOf(err), "the company has two")
 
 	for range 2 {
-		_, err = p.acquire(customer)
+		_, err = p.Acquire(customer)
 		require.NoError(t, err)
 	}
 
-	_, err = p.acquire(customer)
+	_, err = p.Acquire(customer)
 	require.Equal(t, models.CodeRateLimited, models.CodeOf(err), "the account has two")
 
 	leave()
 	leave()
 
-	again, err := p.acquire(one)
+	again, err := p.Acquire(one)
 	require.NoError(t, err)
 	again()
 	require.Equal(t, map[uuid.UUID]int{company: 1, two.UserID: 1, customer.UserID: 2}, p.taken, "nothing is remembered of who has none")
 
-	none := newSlots("uploads", 0)
+	none := NewSlots("uploads", 0)
 	for range 100 {
-		_, err = none.acquire(customer)
+		_, err = none.Acquire(customer)
 		require.NoError(t, err)
 	}
 }

@@ -1,4 +1,4 @@
-package operations
+package exports
 
 import (
 	"context"
@@ -10,31 +10,34 @@ import (
 )
 
 const (
-	// exportTimeout bounds how long one export may hold its snapshot of the ledger.
-	exportTimeout = 10 * time.Minute
-	// exportsAtOnce bounds how many connections of the pool exports may hold, and how many workbooks the disk.
-	exportsAtOnce = 3
-	// exportEnd bounds how long exports that are stopped take until their end is noted and nothing is left of them.
-	exportEnd = 2 * auditTimeout
+	// timeout bounds how long one export may hold its snapshot of the ledger.
+	timeout = 10 * time.Minute
+	// atOnce bounds how many connections of the pool exports may hold, and how many workbooks the disk.
+	atOnce = 3
+	// endTimeout bounds how long exports that are stopped take until their end is noted and nothing is left of them.
+	endTimeout = 2 * auditTimeout
+	// Known is after how long an export without a note of its end has none coming any more.
+	Known = timeout + endTimeout
 )
 
-// exports are those that run in this process.
-type exports struct {
+// Running are the exports that run in this process.
+type Running struct {
 	places chan struct{} // one for each that may run
 	end    chan struct{} // closed when the service stops
 	stop   func()        // closes it
 }
 
-func newExports() *exports {
+// NewRunning has places for a few.
+func NewRunning() *Running {
 	end := make(chan struct{})
 
-	return &exports{places: make(chan struct{}, exportsAtOnce), end: end, stop: sync.OnceFunc(func() { close(end) })}
+	return &Running{places: make(chan struct{}, atOnce), end: end, stop: sync.OnceFunc(func() { close(end) })}
 }
 
 // begin takes a place, which done gives back. The context has what base has but for its end: the request is over when its
 // handler is, and the file needs a deadline of its own. It ends when the service stops, too. Error: SERVICE_UNAVAILABLE
 // when there is no place, or the service stops.
-func (e *exports) begin(base context.Context) (ctx context.Context, done func(), err error) {
+func (e *Running) begin(base context.Context) (ctx context.Context, done func(), err error) {
 	select {
 	case <-e.end:
 		return nil, nil, models.Errorf(models.CodeServiceUnavailable, "The service is stopping.")
@@ -48,7 +51,7 @@ func (e *exports) begin(base context.Context) (ctx context.Context, done func(),
 		return nil, nil, models.Errorf(models.CodeServiceUnavailable, "Too many exports are running. Try again shortly.")
 	}
 
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(base), exportTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(base), timeout)
 
 	go func() {
 		select {
@@ -65,8 +68,8 @@ func (e *exports) begin(base context.Context) (ctx context.Context, done func(),
 }
 
 // over waits until no export runs any more. None can begin afterwards.
-func (e *exports) over(ctx context.Context) error {
-	for range exportsAtOnce {
+func (e *Running) over(ctx context.Context) error {
+	for range atOnce {
 		select {
 		case e.places <- struct{}{}:
 		case <-ctx.Done():
@@ -77,16 +80,16 @@ func (e *exports) over(ctx context.Context) error {
 	return nil
 }
 
-// StopExports has all exports end, with their connections, and no further one begin: a server that shuts down would wait
+// Stop has all exports end, with their connections, and no further one begin: a server that shuts down would wait
 // in vain for clients that do not read. The returned function waits until their end is in the audit log and their files
 // are gone; the database is needed until then. It gives up after 10 seconds, with an error.
-func (o *Operations) StopExports() (over func() error) {
-	o.exports.stop()
+func (e *Running) Stop() (over func() error) {
+	e.stop()
 
 	return func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), exportEnd)
+		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 		defer cancel()
 
-		return o.exports.over(ctx)
+		return e.over(ctx)
 	}
 }

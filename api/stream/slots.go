@@ -1,4 +1,4 @@
-package operations
+package stream
 
 import (
 	"sync"
@@ -14,9 +14,9 @@ import (
 // slotRetry is when a caller without a place is asked to come back.
 const slotRetry = 5 * time.Second
 
-// slots bound how many requests of a kind one account, and one company, have running in this process: a slow client holds memory
+// Slots bound how many requests of a kind one account, and one company, have running in this process: a slow client holds memory
 // or a connection for minutes, and the clients of one account must not hold all of them.
-type slots struct {
+type Slots struct {
 	kind string
 	most int // 0: no limit
 
@@ -24,12 +24,13 @@ type slots struct {
 	taken map[uuid.UUID]int // by account and by company; those without any are not in it
 }
 
-func newSlots(kind string, most int) *slots {
-	return &slots{kind: kind, most: most, taken: map[uuid.UUID]int{}}
+// NewSlots makes them; most is of one account and of one company, 0: no limit.
+func NewSlots(kind string, most int) *Slots {
+	return &Slots{kind: kind, most: most, taken: map[uuid.UUID]int{}}
 }
 
-// acquire gives the caller a place, which leave gives back. Error: RATE_LIMITED.
-func (p *slots) acquire(by db.Actor) (leave func(), err error) {
+// Acquire gives the caller a place, which leave gives back. Error: RATE_LIMITED.
+func (p *Slots) Acquire(by db.Actor) (leave func(), err error) {
 	if p.most <= 0 {
 		return func() {}, nil
 	}
@@ -56,7 +57,7 @@ func (p *slots) acquire(by db.Actor) (leave func(), err error) {
 	return sync.OnceFunc(func() { p.release(holders) }), nil
 }
 
-func (p *slots) release(holders []uuid.UUID) {
+func (p *Slots) release(holders []uuid.UUID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
