@@ -23,8 +23,10 @@ import (
 type world struct {
 	storetest.World
 
+	address string
 	s       *store.Store
 	db      *sql.DB
+	silent  *sql.DB // of an unguarded world
 	finance db.Actor
 
 	kept     models.PaymentTransaction // paid, nothing else
@@ -62,7 +64,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{}
 	policies := models.DefaultPolicies()
 	policies.Approval.AlonePerDay = models.MustMoney("20000.00")
-	w.s, w.db = storetest.Open(t, policies)
+	w.address = storetest.Database(t)
+	w.s, w.db = storetest.OpenAt(t, w.address, policies)
 	w.World = storetest.Fixture(t, w.s)
 	// The migrations count as a week old: the audit excuses gaps in rows from before them, and none in later ones.
 	_, err := w.db.ExecContext(t.Context(), "UPDATE bun_migrations SET migrated_at = migrated_at - interval '1 week'")
