@@ -88,7 +88,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 
 	if r.Channel != models.RefundByGateway { // a refund by hand has no gateway
-		return models.RefundResult{}, models.Errorf(models.CodeInvalidState, "The refund is paid out by hand.")
+		return models.RefundResult{}, models.NewError(models.CodeInvalidState, "refund.by_hand")
 	}
 
 	if held, err := p.heldBack(ctx, &r); held || err != nil {

@@ -1569,7 +1569,7 @@ type HotelsAnswer struct {
 
 // Incident Something that an operator has to look at.
 //
-// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"events":[{"amount":1149,"currency":"SAR","webhook_id":"evt_7f3a"}]},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"Expected 1150.00 SAR, the gateway took 1149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","message_ar":"المطلوب 1,150.00 ريال، وحصّلت بوابة الدفع 1,149.00 ريال. لم تُؤكَّد الدفعة، والمبلغ معلّق. استردّ الدفعة: لا يمكن قبل ذلك دفع شيء آخر لعملية الشراء نفسها.","message_en":"Expected 1,150.00 SAR, the gateway took 1,149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 type Incident struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -1596,8 +1596,14 @@ type Incident struct {
 	// Example: {"runbook":"https://docs.rihla.test/operations#incident-late_payment","workflow":"https://temporal.rihla.test/namespaces/default/workflows/payment%2F2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Links *IncidentLinks `json:"links,omitempty"`
 
-	// Message One English sentence.
-	Message              string              `json:"message"`
+	// Message What it says, in English, in the words of when it was opened.
+	Message string `json:"message"`
+
+	// MessageAr What it says, for people; `message` where an earlier version has opened it.
+	MessageAr string `json:"message_ar"`
+
+	// MessageEn The same in English.
+	MessageEn            string              `json:"message_en"`
 	Note                 *string             `json:"note"`
 	PaymentTransactionID *openapi_types.UUID `json:"payment_transaction_id"`
 	RefundID             *openapi_types.UUID `json:"refund_id"`
@@ -1625,7 +1631,7 @@ type Incident struct {
 type IncidentAnswer struct {
 	// Data Something that an operator has to look at.
 	//
-	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"events":[{"amount":1149,"currency":"SAR","webhook_id":"evt_7f3a"}]},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"Expected 1150.00 SAR, the gateway took 1149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","message_ar":"المطلوب 1,150.00 ريال، وحصّلت بوابة الدفع 1,149.00 ريال. لم تُؤكَّد الدفعة، والمبلغ معلّق. استردّ الدفعة: لا يمكن قبل ذلك دفع شيء آخر لعملية الشراء نفسها.","message_en":"Expected 1,150.00 SAR, the gateway took 1,149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data Incident `json:"data"`
 }
 

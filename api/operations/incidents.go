@@ -155,7 +155,7 @@ func (o *Operations) incidentOf(i *models.Incident) gen.Incident {
 		Status: gen.IncidentStatus(i.Status), StatusLabelAr: status.AR, StatusLabelEn: status.EN,
 		PaymentTransactionID: i.PaymentTransactionID, BookingID: i.BookingID,
 		BookingNumber: optional(i.BookingNumber), AdCampaignID: i.AdCampaignID, RefundID: i.RefundID,
-		Message: i.Message, Details: i.Details, WorkflowID: optional(i.WorkflowID),
+		Message: i.Message, MessageAr: i.In(models.LocaleArabic), MessageEn: i.In(models.LocaleEnglish), Details: i.Details, WorkflowID: optional(i.WorkflowID),
 		CreatedAt: utc(i.CreatedAt), ResolvedAt: utcOrNil(i.ResolvedAt), ResolvedBy: i.ResolvedBy,
 		ResolvedByName: optional(i.ResolverName), Note: optional(i.Note),
 		AssignedTo: i.AssignedTo, AssignedToName: optional(i.AssigneeName),

@@ -96,8 +96,8 @@ type Operations struct {
 func New(d Deps) *Operations {
 	return &Operations{
 		Deps: d, exports: newExports(), uploads: make(chan struct{}, uploadsAtOnce), dashboards: newDashboards(d.Log), waiters: newWaiters(),
-		ownUploads: newSlots("uploads", d.AtOnce.Uploads), ownExports: newSlots("exports", d.AtOnce.Exports),
-		ownPolls: newSlots("waiting requests", d.AtOnce.LongPolls),
+		ownUploads: newSlots("slots.uploads", d.AtOnce.Uploads), ownExports: newSlots("slots.exports", d.AtOnce.Exports),
+		ownPolls: newSlots("slots.long_polls", d.AtOnce.LongPolls),
 		resets:   make(chan struct{}, resetsAtOnce),
 	}
 }

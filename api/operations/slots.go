@@ -17,14 +17,14 @@ const slotRetry = 5 * time.Second
 // slots bound how many requests of a kind one account, and one company, have running in this process: a slow client holds memory
 // or a connection for minutes, and the clients of one account must not hold all of them.
 type slots struct {
-	kind string
+	kind models.Key
 	most int // 0: no limit
 
 	mu    sync.Mutex
 	taken map[uuid.UUID]int // by account and by company; those without any are not in it
 }
 
-func newSlots(kind string, most int) *slots {
+func newSlots(kind models.Key, most int) *slots {
 	return &slots{kind: kind, most: most, taken: map[uuid.UUID]int{}}
 }
 
@@ -44,8 +44,8 @@ func (p *slots) acquire(by db.Actor) (leave func(), err error) {
 
 	for _, id := range holders {
 		if p.taken[id] >= p.most {
-			return nil, middleware.RetryAfter(models.Errorf(models.CodeRateLimited,
-				"At most %d %s of an account or company run at once.", p.most, p.kind), slotRetry)
+			return nil, middleware.RetryAfter(models.NewError(models.CodeRateLimited,
+				"request.too_many_running", "max", p.most, "kind", models.TextOf(p.kind)), slotRetry)
 		}
 	}
 
