@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -31,7 +32,7 @@ func TestQuotesOfOperations(t *testing.T) {
 	guide, err := os.ReadFile("operations.md")
 	require.NoError(t, err)
 
-	said := textsOf(t, "..")
+	said := append(textsOf(t, ".."), catalogueOf(t, "../models/words/en.json")...)
 	prose := strings.Join(strings.Fields(fenced.ReplaceAllString(string(guide), "")), " ")
 	quotes := inMarks.FindAllStringSubmatch(prose, -1)
 	require.Greater(t, len(quotes), 8)
@@ -72,6 +73,27 @@ func isSaid(texts []string, quote string) bool {
 	}
 
 	return false
+}
+
+// catalogueOf are the texts of a catalogue of the service.
+func catalogueOf(t *testing.T, path string) (texts []string) {
+	t.Helper()
+
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	var subjects map[string]map[string]any
+	require.NoError(t, json.Unmarshal(file, &subjects))
+
+	for _, subject := range subjects {
+		for _, text := range subject {
+			if said, ok := text.(string); ok {
+				texts = append(texts, said)
+			}
+		}
+	}
+
+	return texts
 }
 
 // textsOf are the texts of the Go files below a directory: literals that are added up are one text, with a gap for each value between them.

@@ -1,7 +1,6 @@
 package payments
 
 import (
-
 	"rihla/models"
 )
 
