@@ -122,7 +122,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 		return json.Marshal(text)
 	}
 
-	return json.Marshal(keptText{t.Key, t.Args})
+	return json.Marshal(keptText(t))
 }
 
 // UnmarshalJSON also reads a string, which is what histories and rows of before have.

@@ -150,7 +150,7 @@ func TestTexts(t *testing.T) {
 			case *ast.CompositeLit:
 				if m, ok := n.Type.(*ast.MapType); ok && isKey(m.Value) {
 					for _, e := range n.Elts {
-						source.checkKey(t, english, e.(*ast.KeyValueExpr).Value) //nolint:errcheck // of a map
+						source.checkKey(t, english, e.(*ast.KeyValueExpr).Value)
 					}
 				}
 			case *ast.FuncDecl:

@@ -54,7 +54,8 @@ func (s *Store) reportAudit(
 
 	_, err := s.db.NewInsert().Model(&i).ExcludeColumn("created_at").
 		On("CONFLICT ((details ->> 'rule')) WHERE kind = 'AUDIT_DIFFERENCE' AND status = 'OPEN' DO UPDATE").
-		Set("message = EXCLUDED.message").Set("message_text = EXCLUDED.message_text").Set("details = EXCLUDED.details").Set("workflow_id = EXCLUDED.workflow_id").Exec(ctx)
+		Set("message = EXCLUDED.message").Set("message_text = EXCLUDED.message_text").
+		Set("details = EXCLUDED.details").Set("workflow_id = EXCLUDED.workflow_id").Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("report audit: %w", err)
 	}

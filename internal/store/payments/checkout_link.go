@@ -173,7 +173,8 @@ func countSending(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 	// A sending that this request has waited for is later than its own time.
 	after := min(last.Add(models.CheckoutSendingPause).Sub(now), models.CheckoutSendingPause)
 
-	return 0, &TooManySendingsError{models.NewError(models.CodeRateLimited, "checkout.sent_recently", "n", int(models.CheckoutSendingPause.Minutes())), after}
+	return 0, &TooManySendingsError{models.NewError(models.CodeRateLimited, "checkout.sent_recently",
+		"n", int(models.CheckoutSendingPause.Minutes())), after}
 }
 
 // checkoutMessages are the e-mail and the SMS; none goes by SMS to a country to which none are sent.

@@ -322,7 +322,8 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 	case st.t.SuspenseAt != nil:
 		text = models.TextOf("incident.suspense_refund_failed")
 	case st.wasSold():
-		text = models.TextOf("incident.refund_rejected", "then", models.TextOf("incident.in_turn", "first", payInstead, "second", st.policyOfThen()))
+		text = models.TextOf("incident.refund_rejected",
+			"then", models.TextOf("incident.in_turn", "first", payInstead, "second", st.policyOfThen()))
 	case byHand:
 		text = models.TextOf("incident.late_payout_rejected", "then", st.stillOwed())
 	default:
