@@ -33,10 +33,10 @@ func TestIncidentWords(t *testing.T) {
 	b := setup(t)
 
 	i := b.mismatch(t)
-	require.Contains(t, i.Message, "Expected 1.00 SAR, the gateway took")
+	require.Contains(t, i.Message, "Expected 115.00 SAR, the gateway took 1.00 SAR.")
 	require.Equal(t, models.Key("incident.mismatch_suspense"), i.Text.Key)
-	require.Contains(t, i.In(models.LocaleEnglish), "Expected 1.00 SAR, the gateway took")
-	require.Contains(t, i.In(models.LocaleArabic), "المطلوب 1.00 ريال، وحصّلت بوابة الدفع")
+	require.Contains(t, i.In(models.LocaleEnglish), "Expected 115.00 SAR, the gateway took 1.00 SAR.")
+	require.Contains(t, i.In(models.LocaleArabic), "المطلوب 115.00 ريال، وحصّلت بوابة الدفع 1.00 ريال.")
 
 	b.Exec(t, "UPDATE incidents SET message_text = NULL WHERE id = $1", i.ID)
 
