@@ -33,8 +33,8 @@ func asActivityError(err error) error {
 	}
 
 	if e, ok := errors.AsType[*models.Error](err); ok {
-		return temporal.NewApplicationErrorWithOptions(e.Message, string(e.Code), temporal.ApplicationErrorOptions{
-			NonRetryable: true, Cause: err, Details: []any{e.Details}, Category: temporal.ApplicationErrorCategoryBenign,
+		return temporal.NewApplicationErrorWithOptions(e.Message(), string(e.Code), temporal.ApplicationErrorOptions{
+			NonRetryable: true, Cause: err, Details: []any{e.Details, e.Text}, Category: temporal.ApplicationErrorCategoryBenign,
 		})
 	}
 

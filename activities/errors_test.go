@@ -25,7 +25,7 @@ func TestAsActivityError(t *testing.T) {
 		delay time.Duration
 		quiet bool
 	}{
-		{"a refusal of the domain", fmt.Errorf("settle: %w", models.Errorf(models.CodeBookingNotPayable, "No.")), "BOOKING_NOT_PAYABLE", true, 0, true},
+		{"a refusal of the domain", fmt.Errorf("settle: %w", &models.Error{Code: models.CodeBookingNotPayable, Text: models.Verbatim("No.")}), "BOOKING_NOT_PAYABLE", true, 0, true},
 		{"a question that the gateway refuses", &gateways.Error{Kind: gateways.KindRejected}, gatewayErrorType, false, 0, false},
 		{"the gateway knows no such thing", &gateways.Error{Kind: gateways.KindNotFound}, gatewayErrorType, false, 0, false},
 		{"the gateway is busy", &gateways.Error{Kind: gateways.KindRateLimited, RetryAfter: 7 * time.Second}, gatewayErrorType, false, 7 * time.Second, true},
@@ -62,10 +62,15 @@ func TestAsActivityError(t *testing.T) {
 	require.Contains(t, named, "gateway unknown (declined_by_bank): status 500")
 	require.Contains(t, asActivityError(&gateways.Error{Kind: gateways.KindNotSent, Message: "circuit open"}).Error(), "circuit open", "our own text")
 
-	e, _ := errors.AsType[*temporal.ApplicationError](asActivityError(models.Invalid("amount", "too much")))
+	e, _ := errors.AsType[*temporal.ApplicationError](asActivityError(models.Invalid("amount", "field.positive")))
 
-	var details map[string][]string
+	var (
+		details map[string][]models.Text
+		text    models.Text
+	)
 
-	require.NoError(t, e.Details(&details))
-	require.Equal(t, []string{"too much"}, details["amount"])
+	require.NoError(t, e.Details(&details, &text))
+	require.Equal(t, models.Key("field.positive"), details["amount"][0].Key)
+	require.Equal(t, models.Key("request.invalid_fields"), text.Key)
+	require.Equal(t, "The request has invalid fields.", e.Message())
 }

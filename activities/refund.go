@@ -88,7 +88,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	}
 
 	if r.Channel != models.RefundByGateway { // a refund by hand has no gateway
-		return models.RefundResult{}, models.Errorf(models.CodeInvalidState, "The refund is paid out by hand.")
+		return models.RefundResult{}, models.NewError(models.CodeInvalidState, "refund.by_hand")
 	}
 
 	if held, err := p.heldBack(ctx, &r); held || err != nil {
@@ -165,7 +165,7 @@ var accountGone = models.RefundResult{Status: models.RefundFailed, FailureReason
 var errUnapproved = errors.New("the refund is not approved")
 
 // heldBack keeps a refund from its gateway that is not approved. A workflow of this version does not come here with one; a run that a
-// worker of before there were approvals has begun waits here, by trying again.
+// worker that predates approvals has begun waits here, by trying again.
 func (p *Payments) heldBack(ctx context.Context, r *models.Refund) (held bool, err error) {
 	if !r.ApprovalPending && r.IsApproved() {
 		return false, nil

@@ -18,7 +18,7 @@ import (
 )
 
 // Deliverer hands stored events to the workflows that wait for them, and starts the ones that reconcile. It is
-// implemented by the workflows room, which lies above this one.
+// implemented by package workflows, which imports this one.
 type Deliverer interface {
 	// Deliver signals the workflow that waits for the event, or starts the one that deals with late events.
 	Deliver(ctx context.Context, d models.Delivery) error

@@ -174,7 +174,7 @@ func TestInactiveProvider(t *testing.T) {
 				return errors.New("asked about somebody else")
 			}
 
-			return models.Errorf(models.CodeForbidden, "The provider is not active.")
+			return &models.Error{Code: models.CodeForbidden, Text: models.Verbatim("The provider is not active.")}
 		}
 	})
 	id := "/" + tripID.String()
@@ -241,7 +241,7 @@ func TestWebhookLimitIsTheGateways(t *testing.T) {
 				return middleware.Webhook{}, nil
 			}
 
-			return middleware.Webhook{}, models.Errorf(models.CodeInvalidSignature, "The webhook signature is missing or wrong.")
+			return middleware.Webhook{}, &models.Error{Code: models.CodeInvalidSignature, Text: models.Verbatim("The webhook signature is missing or wrong.")}
 		}
 		d.Webhooks["ReceiveGatewayAWebhook"] = middleware.WebhookDoor{
 			Headers: []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"}, Verify: verify,
@@ -300,10 +300,10 @@ func TestFailures(t *testing.T) {
 	}{
 		{"unexpected", errors.New("secret detail"), 500, "INTERNAL_ERROR"},
 		{"framework", fiber.NewError(500, "secret detail"), 500, "INTERNAL_ERROR"},
-		{"gateway", models.Errorf(models.CodeGatewayUnavailable, "The payment gateway does not answer."), 502, "GATEWAY_UNAVAILABLE"},
-		{"orchestrator", models.Errorf(models.CodeServiceUnavailable, "Try again."), 503, "SERVICE_UNAVAILABLE"},
-		{"conflict", models.Errorf(models.CodeTripCapacityReached, "The trip has no seats left."), 409, "TRIP_CAPACITY_REACHED"},
-		{"unknown code", models.Errorf("NEW_CODE", "secret detail"), 500, "INTERNAL_ERROR"},
+		{"gateway", &models.Error{Code: models.CodeGatewayUnavailable, Text: models.Verbatim("The payment gateway does not answer.")}, 502, "GATEWAY_UNAVAILABLE"},
+		{"orchestrator", &models.Error{Code: models.CodeServiceUnavailable, Text: models.Verbatim("Try again.")}, 503, "SERVICE_UNAVAILABLE"},
+		{"conflict", &models.Error{Code: models.CodeTripCapacityReached, Text: models.Verbatim("The trip has no seats left.")}, 409, "TRIP_CAPACITY_REACHED"},
+		{"unknown code", &models.Error{Code: "NEW_CODE", Text: models.Verbatim("secret detail")}, 500, "INTERNAL_ERROR"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -387,7 +387,7 @@ func TestWebhookIsVerifiedOnce(t *testing.T) {
 		d.Webhooks["ReceiveGatewayAWebhook"] = middleware.WebhookDoor{Verify: func(http.Header, []byte) (middleware.Webhook, error) {
 			verified++
 
-			return middleware.Webhook{Err: models.Invalid("amount", "is required")}, nil
+			return middleware.Webhook{Err: models.Invalid("amount", "field.required")}, nil
 		}}
 	})
 

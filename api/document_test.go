@@ -138,7 +138,9 @@ func TestSystemRoutes(t *testing.T) {
 		d.Checks = map[string]func(context.Context) error{
 			"database":     func(context.Context) error { return nil },
 			"orchestrator": func(context.Context) error { return down },
-			"schema":       func(context.Context) error { return models.Errorf(models.CodeServiceUnavailable, "is old") },
+			"schema": func(context.Context) error {
+				return &models.Error{Code: models.CodeServiceUnavailable, Text: models.Verbatim("is old")}
+			},
 		}
 	})
 

@@ -166,7 +166,7 @@ func (tokens) Verify(_ context.Context, token string) (auth.Principal, error) {
 		}
 	}
 
-	return auth.Principal{}, models.Errorf(models.CodeUnauthenticated, "The access token is invalid.")
+	return auth.Principal{}, &models.Error{Code: models.CodeUnauthenticated, Text: models.Verbatim("The access token is invalid.")}
 }
 
 // answers is an idempotency store in memory.
@@ -193,13 +193,13 @@ func (a *answers) Claim(_ context.Context, s db.KeyScope) (db.Claim, error) {
 
 		switch {
 		case !bytes.Equal(k.scope.BodyHash, s.BodyHash):
-			return db.Claim{}, models.Errorf(models.CodeIdempotencyKeyReused, "Reused.")
+			return db.Claim{}, &models.Error{Code: models.CodeIdempotencyKeyReused, Text: models.Verbatim("Reused.")}
 		case k.id == uuid.Nil:
 			k.id = uuid.New()
 
 			return db.Claim{ID: k.id}, nil
 		case k.answer.Status == 0:
-			return db.Claim{}, models.Errorf(models.CodeIdempotencyKeyInProcess, "In progress.")
+			return db.Claim{}, &models.Error{Code: models.CodeIdempotencyKeyInProcess, Text: models.Verbatim("In progress.")}
 		default:
 			return db.Claim{Answer: k.answer}, nil
 		}

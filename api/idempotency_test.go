@@ -47,15 +47,15 @@ func TestIdempotencyForgetsRefusals(t *testing.T) {
 		err    error
 		status int
 	}{
-		"a conflict":         {models.Errorf(models.CodeTripCapacityReached, "The trip has no seats left."), http.StatusConflict},
-		"a limit":            {models.Errorf(models.CodeTooManyUnpaidBookings, "Cancel one of them."), http.StatusConflict},
+		"a conflict":         {&models.Error{Code: models.CodeTripCapacityReached, Text: models.Verbatim("The trip has no seats left.")}, http.StatusConflict},
+		"a limit":            {&models.Error{Code: models.CodeTooManyUnpaidBookings, Text: models.Verbatim("Cancel one of them.")}, http.StatusConflict},
 		"not found":          {models.NotFound(), http.StatusNotFound},
-		"forbidden":          {models.Errorf(models.CodeForbidden, "Not allowed."), http.StatusForbidden},
-		"a second factor":    {models.Errorf(models.CodeSecondFactorNeeded, "Enable one."), http.StatusForbidden},
+		"forbidden":          {&models.Error{Code: models.CodeForbidden, Text: models.Verbatim("Not allowed.")}, http.StatusForbidden},
+		"a second factor":    {&models.Error{Code: models.CodeSecondFactorNeeded, Text: models.Verbatim("Enable one.")}, http.StatusForbidden},
 		"asked for a code":   {models.StepUpRequired(), http.StatusForbidden},
-		"what does not fit":  {models.Invalid("return_url", "is not allowed"), http.StatusUnprocessableEntity},
-		"too often":          {models.Errorf(models.CodeRateLimited, "Too many requests."), http.StatusTooManyRequests},
-		"the gateway's word": {models.Errorf(models.CodeGatewayUnavailable, "Away."), http.StatusBadGateway},
+		"what does not fit":  {models.Invalid("return_url", "return_url.host"), http.StatusUnprocessableEntity},
+		"too often":          {&models.Error{Code: models.CodeRateLimited, Text: models.Verbatim("Too many requests.")}, http.StatusTooManyRequests},
+		"the gateway's word": {&models.Error{Code: models.CodeGatewayUnavailable, Text: models.Verbatim("Away.")}, http.StatusBadGateway},
 		"broken":             {errors.New("broken"), http.StatusInternalServerError},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestIdempotencyAnswerThatCannotBeKept(t *testing.T) {
 	require.Empty(t, a.header.Get("Location"))
 	require.Equal(t, 1, b.ops.calls)
 
-	b.ops.fail = models.Errorf(models.CodeTripCapacityReached, "The trip has no seats left.")
+	b.ops.fail = &models.Error{Code: models.CodeTripCapacityReached, Text: models.Verbatim("The trip has no seats left.")}
 	a = b.call(t, http.MethodPost, bookingPath, "END_USER", bookingBody, "Idempotency-Key", uuid.NewString())
 	require.Equal(t, http.StatusConflict, a.status, "a refusal is not kept anyway")
 }

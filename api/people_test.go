@@ -118,7 +118,7 @@ func TestPeopleAreCounted(t *testing.T) {
 	b.call(t, http.MethodGet, "/api/v1/bookings/"+tripID.String(), "SUPPORT_AGENT", "")
 	require.Equal(t, call{"GetBooking", 1, 1}, last())
 
-	b.ops.fail = models.Errorf(models.CodeTripCapacityReached, "It is full.")
+	b.ops.fail = &models.Error{Code: models.CodeTripCapacityReached, Text: models.Verbatim("It is full.")}
 	require.Equal(t, http.StatusConflict, b.call(t, http.MethodPost, bookingPath, "ADMIN", bookingBody).status)
 	require.Equal(t, call{"CreateBooking", 1, 0}, last(), "a refusal shows nobody")
 

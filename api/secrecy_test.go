@@ -48,7 +48,7 @@ func TestFailuresQuoteNobody(t *testing.T) {
 			status: http.StatusInternalServerError, logged: "mail to",
 		},
 		"a dependency that is away": {
-			fail:   models.Errorf(models.CodeServiceUnavailable, "smtp://mailer:s3cret@mail.test does not answer."),
+			fail:   &models.Error{Code: models.CodeServiceUnavailable, Text: models.Verbatim("smtp://mailer:s3cret@mail.test does not answer.")},
 			status: http.StatusServiceUnavailable, logged: "does not answer",
 		},
 	} {

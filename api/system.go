@@ -70,7 +70,7 @@ func (h *handlers) readiness(ctx context.Context) (gen.GetReadiness200JSONRespon
 		wg      sync.WaitGroup
 		mu      sync.Mutex
 		states  = map[string]string{}
-		missing = map[string][]string{}
+		missing = map[string][]models.Text{}
 	)
 
 	for name, check := range h.checks {
@@ -82,7 +82,7 @@ func (h *handlers) readiness(ctx context.Context) (gen.GetReadiness200JSONRespon
 
 			states[name] = "ok"
 			if err != nil {
-				missing[name] = []string{lacks(err)}
+				missing[name] = []models.Text{lacks(err)}
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func (h *handlers) readiness(ctx context.Context) (gen.GetReadiness200JSONRespon
 
 	if len(missing) > 0 {
 		return gen.GetReadiness200JSONResponse{}, &models.Error{
-			Code: models.CodeServiceUnavailable, Message: "A dependency cannot be reached.", Details: missing,
+			Code: models.CodeServiceUnavailable, Text: models.TextOf("health.not_ready"), Details: missing,
 		}
 	}
 
@@ -108,12 +108,12 @@ func (h *handlers) readiness(ctx context.Context) (gen.GetReadiness200JSONRespon
 	return gen.GetReadiness200JSONResponse{Data: gen.Health{Status: "ok", Checks: states}}, nil
 }
 
-func lacks(err error) string {
+func lacks(err error) models.Text {
 	if e, ok := errors.AsType[*models.Error](err); ok {
-		return e.Message
+		return e.Text
 	}
 
-	return "cannot be reached"
+	return models.TextOf("health.unreachable")
 }
 
 // GetJWKS serves the public keys. Verifiers may keep them for five minutes.

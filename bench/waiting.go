@@ -57,7 +57,7 @@ type waitingRound struct {
 	memory      int64         // of the process, resident
 	quiet       cost          // while nothing happened
 	quietFor    time.Duration // which was that long
-	told, plain load          // from the commit of a settlement to the answer of who waits for it, and to that of a poll sent at that moment
+	told, plain load          // from the commit of a settlement to the answer of a request that waits for it, and to that of a poll sent at that moment
 }
 
 const waitingHead = "| | customers | MB resident | kB each | statements/s, quiet | API, % of a core | PostgreSQL, % |" +
@@ -269,7 +269,7 @@ func (b *waitingBench) during(ctx context.Context, pids map[string]int, do func(
 	return after.since(before), took, err
 }
 
-// settleAll settles payments at a rate, and notes when who waits for them is notified.
+// settleAll settles payments at a rate, and notes when requests that wait for them are notified.
 func (b *waitingBench) settleAll(ctx context.Context, c *crowd, r *waitingRound) error {
 	// Of those who came at different times.
 	step := len(c.members) / b.settled

@@ -1,4 +1,4 @@
-// Package cmd holds the commands of the rihla binary and wires the rooms together with plain constructors.
+// Package cmd holds the commands of the rihla binary and wires the packages together with plain constructors.
 package cmd
 
 import (

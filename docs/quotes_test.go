@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -31,7 +32,7 @@ func TestQuotesOfOperations(t *testing.T) {
 	guides, err := filepath.Glob("runbook/*.md")
 	require.NoError(t, err)
 
-	said, quotes := textsOf(t, ".."), 0
+	said, quotes := append(textsOf(t, ".."), catalogueOf(t, "../models/words/en.json")...), 0
 
 	for _, name := range append(guides, "operations.md", "deploy.md") {
 		guide, err := os.ReadFile(name)
@@ -78,6 +79,27 @@ func isSaid(texts []string, quote string) bool {
 	}
 
 	return false
+}
+
+// catalogueOf are the texts of a catalogue of the service.
+func catalogueOf(t *testing.T, path string) (texts []string) {
+	t.Helper()
+
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	var subjects map[string]map[string]any
+	require.NoError(t, json.Unmarshal(file, &subjects))
+
+	for _, subject := range subjects {
+		for _, text := range subject {
+			if said, ok := text.(string); ok {
+				texts = append(texts, said)
+			}
+		}
+	}
+
+	return texts
 }
 
 // textsOf are the texts of the Go files below a directory: literals that are added up are one text, with a gap for each value between them.

@@ -96,7 +96,7 @@ func TestAuditCommand(t *testing.T) {
 	require.NoError(t, err, text)
 	require.Regexp(t, `^since \S+: [1-9]\d* payments; \d+ rules are left to a full audit\n\d+ rules, 0 differences, `, text)
 
-	// What was put in with a time of before is for a full audit to find, and for a person to decide about.
+	// What was inserted with an earlier time is for a full audit to find, and for a person to decide about.
 	text, err = s.OwnersCommand("seed", "--records", "100")
 	require.NoError(t, err, text)
 

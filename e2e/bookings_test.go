@@ -382,7 +382,7 @@ func allBookings(t *testing.T, s *harness.Stack) {
 	wrong := mine.Number[:9] + string("0123456789A"[(strings.IndexByte("0123456789A", mine.Number[9])+1)%11])
 	a := support.Get(all + "&search=" + wrong)
 	refused(t, a, http.StatusUnprocessableEntity, models.CodeValidation)
-	require.Contains(t, errorDetails(t, a)["search"][0], "last character")
+	require.Contains(t, errorDetails(t, a)["search"][0], "check character")
 
 	payments := support.Get("/api/v1/admin/payment-transactions?search=" + mine.Number)
 	require.Equal(t, mine.Number, decoded[[]struct {

@@ -341,7 +341,7 @@ func refundedInDashboard(t *testing.T, s *harness.Stack, _ gateways.Capabilities
 }
 
 // disputedPayment: a bank's dispute, which names nothing of ours, opens an incident about the payment where the company tells of it. While
-// it is open nothing of the payment is given out, and each refusal names the incident; what it comes to is in the timeline.
+// it is open nothing of the payment is paid out, and each refusal names the incident; what it comes to is in the timeline.
 func disputedPayment(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 	t.Helper()
 

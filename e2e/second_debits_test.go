@@ -47,7 +47,7 @@ func paidTwice(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 		return err == nil
 	}, patience, 100*time.Millisecond)
 
-	require.Contains(t, incidentOf(t, s, models.IncidentLatePayment, debit), "the gateway took 575.00 SAR once more")
+	require.Contains(t, incidentOf(t, s, models.IncidentLatePayment, debit), "the gateway took 575.00 SAR again")
 
 	given := awaitRefund(t, finance, back)
 	require.Equal(t, models.RefundSucceeded, given.Status)

@@ -1,4 +1,4 @@
-// Package gateways is the door to the payment companies: one interface, the errors its drivers
+// Package gateways connects the service to payment companies: one interface, the errors its drivers
 // return, and the webhooks the companies send, in the service's own terms. A driver has a folder of its own.
 package gateways
 

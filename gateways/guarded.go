@@ -44,7 +44,7 @@ type Reports struct {
 	Anomaly func(ctx context.Context, c Calls, problem string) // an answer that cannot be right
 }
 
-// Guard stands before a gateway and keeps one that is sick from doing harm: it bounds the time, the rate and the number of
+// Guard stands before a gateway and keeps one that fails from doing harm: it bounds the time, the rate and the number of
 // calls, stops asking what does not answer, and pauses when the gateway asks for it. A call that it does not let out is
 // KindNotSent, with the time after which it is worth another try.
 type Guard struct {

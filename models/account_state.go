@@ -38,7 +38,7 @@ func (r Role) IsPlatform() bool {
 // Error: VALIDATION_ERROR on role.
 func MayBecome(was, role Role) error {
 	if was != role && (!was.IsPlatform() || !role.IsPlatform()) {
-		return Invalid("role", "cannot become, or stop being, that of a customer or a company")
+		return Invalid("role", "account.role_change")
 	}
 
 	return nil

@@ -113,17 +113,17 @@ func (r *Refund) ApprovalTimeIsOver(now time.Time) bool {
 func (r *Refund) MayDecide(d *RefundApproval, own bool, now time.Time) (known bool, err error) {
 	switch {
 	case r.ApprovalUntil == nil:
-		return false, Errorf(CodeInvalidState, "The refund needs no approval.")
+		return false, NewError(CodeInvalidState, "refund.no_approval")
 	case d.Decision == ApprovalApproved && r.RequestedBy != nil && *r.RequestedBy == *d.DecidedBy:
-		return false, Errorf(CodeForbidden, "The requester of a refund may not approve it.")
+		return false, NewError(CodeForbidden, "refund.own_approval")
 	case d.Decision == ApprovalApproved && own:
-		return false, Errorf(CodeForbidden, "A user may not approve the refund of their own booking or payment.")
+		return false, NewError(CodeForbidden, "refund.own_booking_approval")
 	case r.Approval != nil && r.Approval.sameAs(d):
 		return true, nil
 	case r.Approval != nil:
-		return false, Errorf(CodeInvalidState, "The refund is decided already: %s.", r.Approval.Decision)
+		return false, NewError(CodeInvalidState, "refund.decided", "decision", r.Approval.Decision)
 	case !r.ApprovalPending || r.ApprovalTimeIsOver(now):
-		return false, Errorf(CodeInvalidState, "The refund could be decided until %s.", r.ApprovalUntil.UTC().Format(time.RFC3339))
+		return false, NewError(CodeInvalidState, "refund.approval_over", "at", *r.ApprovalUntil)
 	default:
 		return false, nil
 	}

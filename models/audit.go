@@ -215,7 +215,7 @@ type AuditEntry struct {
 	ActorName string `bun:"-"` // read for people only; empty without a user
 }
 
-// TakeOriginFromDetails fills in where a log-in of before the columns came from: its details tell.
+// TakeOriginFromDetails fills in where a log-in that predates the columns came from: its details tell.
 func (e *AuditEntry) TakeOriginFromDetails() {
 	if e.Address != "" || e.UserAgent != "" || e.Action != AuditLoggedIn && e.Action != AuditLoginFailed {
 		return

@@ -19,7 +19,7 @@ type Booking struct {
 	bun.BaseModel `bun:"table:bookings,alias:bk"`
 
 	ID           uuid.UUID     `bun:"id,pk"`
-	Number       string        `bun:"booking_number,nullzero,default:new_booking_number()"` // RB-7XK2M9Q, given out by the database
+	Number       string        `bun:"booking_number,nullzero,default:new_booking_number()"` // RB-7XK2M9Q, made by the database
 	TripID       uuid.UUID     `bun:"trip_id"`
 	ProviderID   uuid.UUID     `bun:"provider_id"`
 	UserID       uuid.UUID     `bun:"user_id"`
@@ -156,11 +156,11 @@ func (b *Booking) ShowToCompany(t *Trip, now time.Time) {
 func (b *Booking) Payable(t *Trip, now time.Time) error {
 	switch {
 	case b.Status != BookingPendingPayment:
-		return Errorf(CodeBookingNotPayable, "The booking is %s and cannot be paid.", b.Status)
+		return NewError(CodeBookingNotPayable, "booking.not_payable", "status", b.Status)
 	case !b.HoldUntil.After(now):
-		return Errorf(CodeBookingNotPayable, "The time to pay for the booking is over.")
+		return NewError(CodeBookingNotPayable, "booking.hold_over")
 	case !t.Runs(now):
-		return Errorf(CodeBookingNotPayable, "The trip has left or does not take place.")
+		return NewError(CodeBookingNotPayable, "booking.trip_gone")
 	default:
 		return nil
 	}

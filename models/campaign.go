@@ -51,7 +51,7 @@ func (c *AdCampaign) Pause(now time.Time) (CampaignStatus, error) {
 	case at == CampaignActive, at == CampaignScheduled:
 		return CampaignPaused, nil
 	default:
-		return "", Errorf(CodeInvalidState, "The campaign is %s and cannot be paused.", at)
+		return "", NewError(CodeInvalidState, "campaign.not_pausable", "status", at)
 	}
 }
 
@@ -62,7 +62,7 @@ func (c *AdCampaign) Resume(now time.Time) (CampaignStatus, error) {
 	case c.Status == CampaignActive, c.Status == CampaignScheduled:
 		return c.Status, nil
 	case c.Status != CampaignPaused:
-		return "", Errorf(CodeInvalidState, "The campaign is %s and cannot be resumed.", c.Status)
+		return "", NewError(CodeInvalidState, "campaign.not_resumable", "status", c.Status)
 	case DateIn(now).After(c.EndsOn):
 		return CampaignEnded, nil
 	default:
@@ -74,7 +74,7 @@ func (c *AdCampaign) Resume(now time.Time) (CampaignStatus, error) {
 // Error: INVALID_STATE.
 func (c *AdCampaign) Editable() error {
 	if c.Status != CampaignPendingPayment && c.Status != CampaignPaymentFailed {
-		return Errorf(CodeInvalidState, "The campaign is %s and cannot be changed any more.", c.Status)
+		return NewError(CodeInvalidState, "campaign.not_changeable", "status", c.Status)
 	}
 
 	return nil
@@ -89,7 +89,7 @@ func (c *AdCampaign) Days() int {
 // price.
 func (c *AdCampaign) CheckPrice(perDay Money) error {
 	if least := perDay.Times(c.Days()); c.Price.Cmp(least) < 0 {
-		return Invalid("price", "must be at least %s for %d days, %s for each", least, c.Days(), perDay)
+		return Invalid("price", "campaign.price", "least", least, "days", c.Days(), "per_day", perDay)
 	}
 
 	return nil
@@ -100,9 +100,9 @@ func (c *AdCampaign) CheckPrice(perDay Money) error {
 func (c *AdCampaign) CheckDates(startedOn Date, now time.Time) error {
 	switch {
 	case c.StartsOn != startedOn && c.StartsOn.Before(DateIn(now)):
-		return Invalid("starts_on", "must not be in the past")
+		return Invalid("starts_on", "field.past")
 	case c.EndsOn.Before(c.StartsOn):
-		return Invalid("ends_on", "must not be before starts_on")
+		return Invalid("ends_on", "campaign.ends_before_start")
 	default:
 		return nil
 	}
@@ -111,11 +111,11 @@ func (c *AdCampaign) CheckDates(startedOn Date, now time.Time) error {
 // Payable says whether the campaign can be paid at now. Error: CAMPAIGN_NOT_PAYABLE.
 func (c *AdCampaign) Payable(now time.Time) error {
 	if c.Status != CampaignPendingPayment && c.Status != CampaignPaymentFailed {
-		return Errorf(CodeCampaignNotPayable, "The campaign is %s and cannot be paid.", c.Status)
+		return NewError(CodeCampaignNotPayable, "campaign.not_payable", "status", c.Status)
 	}
 
 	if DateIn(now).After(c.EndsOn) {
-		return Errorf(CodeCampaignNotPayable, "The campaign's last day is over.")
+		return NewError(CodeCampaignNotPayable, "campaign.over")
 	}
 
 	return nil

@@ -25,29 +25,27 @@ const (
 	CauseStepUpByNewAuth Cause = "STEP_UP_BY_NEW_TOKEN"
 )
 
-// causes are the code and the English sentence for developers of each.
+// causes are the code of each, and what it says to developers.
 var causes = map[Cause]struct {
-	code    Code
-	message string
+	code Code
+	key  Key
 }{
-	CauseNoToken:      {CodeUnauthenticated, "A valid access token is required."},
-	CauseTokenInvalid: {CodeUnauthenticated, "The access token is invalid."},
-	CauseTokenExpired: {CodeUnauthenticated, "The access token has expired."},
-	CauseTokenRevoked: {CodeUnauthenticated, "The access token has been revoked."},
-	CauseAccountGone:  {CodeUnauthenticated, "The account does not exist any more."},
-	CauseSessionOver:  {CodeUnauthenticated, "The session has ended."},
+	CauseNoToken:      {CodeUnauthenticated, "unauthenticated.no_token"},
+	CauseTokenInvalid: {CodeUnauthenticated, "unauthenticated.token_invalid"},
+	CauseTokenExpired: {CodeUnauthenticated, "unauthenticated.token_expired"},
+	CauseTokenRevoked: {CodeUnauthenticated, "unauthenticated.token_revoked"},
+	CauseAccountGone:  {CodeUnauthenticated, "unauthenticated.account_gone"},
+	CauseSessionOver:  {CodeUnauthenticated, "unauthenticated.session_over"},
 
-	CauseWrongPassword:  {CodeInvalidCredentials, "The email or the password is wrong."},
-	CauseWrongCode:      {CodeInvalidCredentials, "The code is wrong, or was used before."},
-	CauseNoChallenge:    {CodeInvalidCredentials, "The log-in does not wait for a code any more. Log in again."},
-	CauseAccountChanged: {CodeInvalidCredentials, "The account has just been changed. Log in again."},
-	CauseRefreshToken:   {CodeInvalidCredentials, "The refresh token is not valid."},
+	CauseWrongPassword:  {CodeInvalidCredentials, "unauthenticated.wrong_password"},
+	CauseWrongCode:      {CodeInvalidCredentials, "unauthenticated.wrong_code"},
+	CauseNoChallenge:    {CodeInvalidCredentials, "unauthenticated.no_challenge"},
+	CauseAccountChanged: {CodeInvalidCredentials, "unauthenticated.account_changed"},
+	CauseRefreshToken:   {CodeInvalidCredentials, "unauthenticated.refresh_token"},
 
-	CauseStepUpByCode:   {CodeStepUpRequired, "Type a code first: POST /api/v1/auth/step-up."},
-	CauseStepUpBySignOn: {CodeStepUpRequired, "Sign in at the identity provider once more first: POST /api/v1/auth/oidc/step-up."},
-	CauseStepUpByNewAuth: {
-		CodeStepUpRequired, "The user has to sign in at the issuer of the token once more: auth_time is missing or too old.",
-	},
+	CauseStepUpByCode:    {CodeStepUpRequired, "step_up.by_code"},
+	CauseStepUpBySignOn:  {CodeStepUpRequired, "step_up.by_sign_on"},
+	CauseStepUpByNewAuth: {CodeStepUpRequired, "step_up.by_new_token"},
 }
 
 // Causes are all causes, sorted.
@@ -66,7 +64,7 @@ func Causes() []Cause {
 func Because(c Cause) *Error {
 	why := causes[c]
 
-	return &Error{Code: why.code, Message: why.message, Cause: c}
+	return &Error{Code: why.code, Text: TextOf(why.key), Cause: c}
 }
 
 // StepUpMethod is how a caller proves once more who they are; `details.method` of STEP_UP_REQUIRED.
@@ -87,7 +85,7 @@ func StepUpBy(m StepUpMethod) *Error {
 	}[m]
 
 	err := Because(cause)
-	err.Details = map[string][]string{"method": {string(m)}}
+	err.Details = map[string][]Text{"method": {Verbatim(string(m))}}
 
 	return err
 }

@@ -12,7 +12,7 @@ import (
 var Riyadh = time.FixedZone("Asia/Riyadh", 3*60*60)
 
 // ErrDateFormat reports a date that is not YYYY-MM-DD.
-var ErrDateFormat = errors.New("must be a date, YYYY-MM-DD")
+var ErrDateFormat = errors.New("field.date")
 
 // Date is a calendar day, without a time or a zone. The zero value is no day.
 type Date struct {
@@ -116,4 +116,22 @@ func (d *Date) Scan(src any) error {
 	}
 
 	return nil
+}
+
+var arabicMonths = [...]string{
+	"يناير", "فبراير", "مارس", "أبريل", "مايو", "يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر",
+}
+
+// MonthName is the month for people.
+func MonthName(m time.Month, locale Locale) string {
+	if locale == LocaleEnglish {
+		return m.String()
+	}
+
+	return arabicMonths[m-1]
+}
+
+// In is the day as people write it: 2 November 2026.
+func (d Date) In(locale Locale) string {
+	return fmt.Sprintf("%d %s %d", d.t.Day(), MonthName(d.t.Month(), locale), d.t.Year())
 }

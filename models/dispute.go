@@ -58,10 +58,8 @@ type DisputeNotice struct {
 
 // PaymentDisputed refuses to give back or to pay out money of a disputed payment. incident is where people deal with the dispute.
 func PaymentDisputed(incident uuid.UUID) *Error {
-	return &Error{
-		Code: CodePaymentDisputed,
-		Message: "The customer's bank disputes the payment: the money would go twice. Deal with incident " + incident.String() +
-			" first, and resolve it when the dispute is over.",
-		Details: map[string][]string{"incident_id": {incident.String()}},
-	}
+	err := NewError(CodePaymentDisputed, "payment.disputed", "incident", incident)
+	err.Details = map[string][]Text{"incident_id": {Verbatim(incident.String())}}
+
+	return err
 }

@@ -213,14 +213,14 @@ func TestDerivedIDsNeverChange(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 
-	err := fmt.Errorf("read: %w", models.Errorf(models.CodeBookingNotPayable, "The booking is %s.", "CANCELLED"))
+	err := fmt.Errorf("read: %w", models.NewError(models.CodeBookingNotPayable, "booking.not_payable", "status", models.BookingCancelled))
 	require.Equal(t, models.CodeBookingNotPayable, models.CodeOf(err))
-	require.Equal(t, "read: BOOKING_NOT_PAYABLE: The booking is CANCELLED.", err.Error())
-	require.ErrorIs(t, err, models.Errorf(models.CodeBookingNotPayable, "other words"))
+	require.Equal(t, "read: BOOKING_NOT_PAYABLE: The booking is CANCELLED and cannot be paid.", err.Error())
+	require.ErrorIs(t, err, &models.Error{Code: models.CodeBookingNotPayable, Text: models.Verbatim("other words")})
 	require.NotErrorIs(t, err, models.NotFound())
 	require.Equal(t, models.CodeInternal, models.CodeOf(errors.New("x")))
 	require.Equal(t, models.CodeInternal, models.CodeOf(nil))
-	require.Equal(t, map[string][]string{"amount": {"must be > 0"}}, models.Invalid("amount", "must be > %d", 0).Details)
+	require.Equal(t, map[string][]string{"amount": {"must be at least 1"}}, models.Invalid("amount", "field.min", "min", 1).EnglishDetails())
 }
 
 func TestSettledIsFinal(t *testing.T) {

@@ -1,9 +1,6 @@
 package models
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Code is a machine-readable error code, UPPER_SNAKE (rules: api.errors).
 type Code string
@@ -53,41 +50,62 @@ const (
 	CodePayoutReferenceUsed     Code = "PAYOUT_REFERENCE_USED"
 )
 
-// Error is the one domain error: a machine code, an English sentence for people, and, for
-// validation, the messages per field. Everything that is not an *Error is an internal error.
+// Error is the one domain error: a machine code, what it says, and, for validation, what is to be said per field. Everything that is
+// not an *Error is an internal error.
 type Error struct {
 	Code    Code
-	Message string
-	Details map[string][]string
+	Text    Text
+	Details map[string][]Text
 	// Cause chooses the words of `ui_message`; empty: those of the code.
 	Cause Cause
 }
 
-// Error implements error.
-func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+// Error implements error, for logs.
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message() }
 
-// Is makes errors.Is compare by code, so that a sentinel matches whatever its message.
+// Message is what the error says to developers.
+func (e *Error) Message() string { return e.Text.String() }
+
+// Is makes errors.Is compare by code, so that a sentinel matches whatever its text.
 func (e *Error) Is(target error) bool {
 	t, ok := errors.AsType[*Error](target)
 
 	return ok && t.Code == e.Code
 }
 
-// Errorf makes a domain error with a formatted message.
-func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+// EnglishDetails are the details as developers read them.
+func (e *Error) EnglishDetails() map[string][]string {
+	if len(e.Details) == 0 {
+		return nil
+	}
+
+	out := make(map[string][]string, len(e.Details))
+
+	for field, texts := range e.Details {
+		for _, text := range texts {
+			out[field] = append(out[field], text.String())
+		}
+	}
+
+	return out
+}
+
+// NewError makes a domain error; args are those of TextOf.
+func NewError(code Code, key Key, args ...any) *Error {
+	return &Error{Code: code, Text: TextOf(key, args...)}
 }
 
 // NotFound is the one answer for what does not exist, is deleted, or belongs to another account.
-func NotFound() *Error { return Errorf(CodeNotFound, "The resource does not exist.") }
+func NotFound() *Error { return NewError(CodeNotFound, "request.not_found") }
 
-// Invalid is a validation error on one field.
-func Invalid(field, format string, args ...any) *Error {
-	return &Error{
-		Code:    CodeValidation,
-		Message: "The request has invalid fields.",
-		Details: map[string][]string{field: {fmt.Sprintf(format, args...)}},
-	}
+// Invalid is a validation error on one field; args are those of TextOf.
+func Invalid(field string, key Key, args ...any) *Error {
+	return InvalidFields("request.invalid_fields", map[string][]Text{field: {TextOf(key, args...)}})
+}
+
+// InvalidFields is a validation error on several.
+func InvalidFields(key Key, details map[string][]Text) *Error {
+	return &Error{Code: CodeValidation, Text: TextOf(key), Details: details}
 }
 
 // CodeOf is the machine code of err, or CodeInternal when it is not a domain error.
@@ -100,6 +118,4 @@ func CodeOf(err error) Code {
 }
 
 // StepUpRequired says that the caller has to prove once more who they are. How is added before it is answered.
-func StepUpRequired() *Error {
-	return Errorf(CodeStepUpRequired, "Prove once more who you are.")
-}
+func StepUpRequired() *Error { return NewError(CodeStepUpRequired, "access.step_up") }

@@ -23,7 +23,7 @@ func (k ExportKind) Started() AuditAction { return AuditAction(k) + "_EXPORT_STA
 // Completed is the action of the entry from after the last byte.
 func (k ExportKind) Completed() AuditAction { return AuditAction(k) + "_EXPORTED" }
 
-// Stopped is the action of the entry of an export that broke off.
+// Stopped is the action of the entry of an export that was interrupted.
 func (k ExportKind) Stopped() AuditAction { return AuditAction(k) + "_EXPORT_STOPPED" }
 
 // ExportStatus is what became of an export.

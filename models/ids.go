@@ -45,7 +45,7 @@ func asSubject(id uuid.UUID) uuid.UUID {
 }
 
 // follow is Derive of what follows from something: a subject's, or what follows from one, passes its time on, and with it that the next
-// one does. Ids of before there were such subjects are as they were, and what follows from them too.
+// one does. Ids that predate such subjects are as they were, and what follows from them too.
 func follow(from uuid.UUID, name string) uuid.UUID {
 	id := Derive(name)
 	if from.Version() != subjectVersion {

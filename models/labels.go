@@ -143,7 +143,7 @@ func IncidentStatusLabel(status string) Label {
 var exportLabels = map[ExportStatus]Label{
 	ExportRunning:   {"قيد التصدير", "Running"},
 	ExportCompleted: {"مكتمل", "Completed"},
-	ExportStopped:   {"انقطع", "Broke off"},
+	ExportStopped:   {"انقطع", "Interrupted"},
 	ExportUnknown:   {"غير معروف", "Unknown"},
 }
 

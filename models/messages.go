@@ -55,7 +55,7 @@ type Settled struct {
 	Mismatch       string    `json:"mismatch,omitempty"`     // of money in suspense: what was expected and what was taken
 	Queued         int       `json:"queued,omitempty"`       // notifications put into the outbox
 
-	// For metrics and for who waits: whether this call moved the attempt, at which gateway, and of which booking it is. They stay out
+	// For metrics and for requests that wait: whether this call moved the attempt, at which gateway, and of which booking it is. They stay out
 	// of histories.
 	Moved   bool      `json:"-"`
 	Gateway Gateway   `json:"-"`

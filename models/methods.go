@@ -21,11 +21,11 @@ func (m Methods) Check(method PaymentMethod, amount Money) error {
 	case m == nil:
 		return nil
 	case !ok:
-		return Errorf(CodeMethodNotAvailable, "The payment method is not available.")
+		return NewError(CodeMethodNotAvailable, "method.unavailable")
 	case amount.Cmp(terms.MinAmount) < 0:
-		return Invalid("payment_method", "takes at least %s SAR", terms.MinAmount)
+		return Invalid("payment_method", "method.min", "amount", terms.MinAmount)
 	case !terms.MaxAmount.IsZero() && amount.Cmp(terms.MaxAmount) > 0:
-		return Invalid("payment_method", "takes at most %s SAR", terms.MaxAmount)
+		return Invalid("payment_method", "method.max", "amount", terms.MaxAmount)
 	default:
 		return nil
 	}

@@ -112,6 +112,24 @@ func (m Money) Decimal() decimal.Decimal { return m.d }
 // String is the amount with exactly two decimals, `1150.00`.
 func (m Money) String() string { return m.d.StringFixed(moneyScale) }
 
+// Grouped is the amount as people write it, with Western digits, which both languages use: 1,150.00.
+func (m Money) Grouped() string {
+	const group = 3
+
+	whole, cents, _ := strings.Cut(m.String(), ".")
+	sign := ""
+
+	if whole[0] == '-' {
+		sign, whole = "-", whole[1:]
+	}
+
+	for i := len(whole) - group; i > 0; i -= group {
+		whole = whole[:i] + "," + whole[i:]
+	}
+
+	return sign + whole + "." + cents
+}
+
 // MarshalJSON writes a JSON number with exactly two decimals.
 func (m Money) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }
 

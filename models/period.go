@@ -56,20 +56,20 @@ func (p Period) Resolve(from, to Date, now time.Time) (Days, error) {
 	case PeriodCustom:
 		return customDays(from, to)
 	default:
-		return Days{}, Invalid("period", "must be one of today, this_week, this_month, custom")
+		return Days{}, Invalid("period", "period.unknown")
 	}
 }
 
 func customDays(from, to Date) (Days, error) {
 	switch {
 	case from.IsZero():
-		return Days{}, Invalid("date_from", "is required for a custom period")
+		return Days{}, Invalid("date_from", "period.date_required")
 	case to.IsZero():
-		return Days{}, Invalid("date_to", "is required for a custom period")
+		return Days{}, Invalid("date_to", "period.date_required")
 	case to.Before(from):
-		return Days{}, Invalid("date_to", "must not be before date_from")
+		return Days{}, Invalid("date_to", "period.ends_before_start")
 	case from.DaysUntil(to) >= maxPeriodDays:
-		return Days{}, Invalid("date_to", "the period must not be longer than %d days", maxPeriodDays)
+		return Days{}, Invalid("date_to", "period.too_long", "n", maxPeriodDays)
 	}
 
 	return Days{from, to}, nil

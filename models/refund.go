@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,7 +11,7 @@ import (
 // Errors: VALIDATION_ERROR on amount, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE (rules: refunds.types).
 func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Money, error) {
 	if t.WentBack() {
-		return Money{}, Errorf(CodeBookingNotRefundable, "The booking has no payment that can be refunded.")
+		return Money{}, NewError(CodeBookingNotRefundable, "refund.nothing_paid")
 	}
 
 	left := t.Remaining()
@@ -20,15 +19,15 @@ func RefundableAmount(t *PaymentTransaction, kind RefundType, asked *Money) (Mon
 	amount := left
 	if kind != RefundFull {
 		if asked == nil || !asked.IsPositive() {
-			return Money{}, Invalid("amount", "must be more than 0 for a refund that is not full")
+			return Money{}, Invalid("amount", "refund.amount_positive")
 		}
 
 		amount = *asked
 	}
 
 	if amount.Cmp(left) > 0 || !amount.IsPositive() {
-		return Money{}, Errorf(CodeRefundExceedsRemaining,
-			"The refund exceeds what is left of the payment: %s %s.", left, t.TakenCurrency())
+		return Money{}, NewError(CodeRefundExceedsRemaining,
+			"refund.exceeds_left", "left", left, "currency", InCurrency(t.TakenCurrency()))
 	}
 
 	return amount, nil
@@ -41,11 +40,10 @@ func (r *Refund) FailedAtGateway() bool {
 
 // RefundAmountChanged says that a refund would come to another amount than the one that was expected.
 func RefundAmountChanged(now Money) *Error {
-	return &Error{
-		Code:    CodeRefundAmountChanged,
-		Message: "The refund would come to another amount than expected.",
-		Details: map[string][]string{"expected_amount": {fmt.Sprintf("would be %s now", now)}},
-	}
+	err := NewError(CodeRefundAmountChanged, "refund.amount_changed")
+	err.Details = map[string][]Text{"expected_amount": {TextOf("refund.amount_now", "amount", now)}}
+
+	return err
 }
 
 // RefundTransactionStatus is the status of the transaction that a refund adds (rules: refunds.transaction): PARTIAL_REFUND for

@@ -36,20 +36,20 @@ func (r ReturnRules) Check(address string) error {
 
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" && u.Path == "" && u.Opaque == "" || u.Opaque != "" || !isVisibleASCII(address) {
-		return Invalid(field, "must be an address such as https://example.com/path")
+		return Invalid(field, "field.url")
 	}
 
 	switch {
 	case u.User != nil:
-		return Invalid(field, "must not have a user name in it")
+		return Invalid(field, "return_url.user_name")
 	case slices.Contains(r.Schemes, u.Scheme):
 		return nil
 	case u.Scheme == "http" && r.Loopback && len(r.Hosts) == 0 && isLoopbackHost(u.Hostname()):
 		return nil
 	case u.Scheme != "https" || u.Hostname() == "":
-		return Invalid(field, "must be an https address, or one of the app's own")
+		return Invalid(field, "return_url.scheme")
 	case !r.allowsHost(strings.ToLower(u.Host)):
-		return Invalid(field, "has a host to which customers are not sent")
+		return Invalid(field, "return_url.host")
 	default:
 		return nil
 	}

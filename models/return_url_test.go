@@ -16,8 +16,8 @@ func TestReturnRules(t *testing.T) {
 	const (
 		malformed = "must be an address such as https://example.com/path"
 		scheme    = "must be an https address, or one of the app's own"
-		host      = "has a host to which customers are not sent"
-		user      = "must not have a user name in it"
+		host      = "has a host that is not allowed"
+		user      = "must not contain a user name"
 	)
 
 	open := models.ReturnRules{}
@@ -81,7 +81,7 @@ func TestReturnRules(t *testing.T) {
 			invalid, ok := err.(*models.Error) //nolint:errorlint // its details are looked at
 			require.True(t, ok, "%v", err)
 			require.Equal(t, models.CodeValidation, invalid.Code)
-			require.Equal(t, map[string][]string{"return_url": {c.want}}, invalid.Details)
+			require.Equal(t, map[string][]string{"return_url": {c.want}}, invalid.EnglishDetails())
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// announceTime bounds one announcement: who waits looks by itself after a while.
+// announceTime bounds one announcement: a request that waits looks by itself after a while.
 const announceTime = 2 * time.Second
 
 // moneyPause is how long money that has moved waits for more of it: a dashboard tells of changes twice a second at most.

@@ -15,13 +15,13 @@ import (
 	"rihla/models"
 )
 
-// Client is the typed door to the workflows, for the API, the relay and the sweep.
+// Client is the typed client of the workflows, for the API, the relay and the sweep.
 type Client struct {
 	temporal client.Client
 	queue    string
 }
 
-// NewClient makes the door; queue is the task queue that the workers serve.
+// NewClient makes one; queue is the task queue that the workers serve.
 func NewClient(c client.Client, queue string) *Client { return &Client{temporal: c, queue: queue} }
 
 // ErrStillRunning says that the workflow was started and had not got there when the caller's time was over.

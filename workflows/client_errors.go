@@ -21,12 +21,7 @@ func asDomainError(err error) error {
 	}
 
 	if e, ok := errors.AsType[*temporal.ApplicationError](err); ok && e.NonRetryable() {
-		domain := &models.Error{Code: models.Code(e.Type()), Message: e.Message()}
-		if e.HasDetails() {
-			_ = e.Details(&domain.Details) // without details it still has its code
-		}
-
-		return domain
+		return refusalOf(e)
 	}
 
 	if isNotFound(err) {
@@ -44,8 +39,33 @@ func asDomainError(err error) error {
 	return err
 }
 
+// refusalOf is the domain error that activities.asActivityError has sent. Without details, or with those of a version that had sentences in
+// place of keys, it still has its code and its English.
+func refusalOf(e *temporal.ApplicationError) *models.Error {
+	var (
+		details map[string][]models.Text
+		text    models.Text
+	)
+
+	domain := &models.Error{Code: models.Code(e.Type()), Text: models.Verbatim(e.Message())}
+
+	if !e.HasDetails() {
+		return domain
+	}
+
+	if err := e.Details(&details, &text); err == nil && !text.IsZero() {
+		domain.Text = text
+	} else {
+		_ = e.Details(&details)
+	}
+
+	domain.Details = details
+
+	return domain
+}
+
 func unavailable() error {
-	return models.Errorf(models.CodeServiceUnavailable, "The service is temporarily unavailable. Try again shortly.")
+	return models.NewError(models.CodeServiceUnavailable, "request.orchestrator_unavailable")
 }
 
 // IsUnavailable tells an orchestrator that cannot take something now from one that refuses it: it cannot be reached, is

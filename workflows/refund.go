@@ -230,7 +230,7 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 		}
 	}
 
-	// A run of before there were approvals comes here with a refund that needs one, and ends by that.
+	// A run that predates approvals comes here with a refund that needs one, and ends by that.
 	if err := workflow.Await(ctx, func() bool { return f.payouts.Len() > 0 || f.approvals.Len() > 0 }); err != nil {
 		return err
 	}

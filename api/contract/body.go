@@ -50,7 +50,7 @@ func ReadBody(f *fiber.Ctx, limit int) ([]byte, error) {
 
 	body, err := io.ReadAll(io.LimitReader(req.BodyStream(), int64(limit)+1))
 	if err != nil {
-		return nil, malformed("The body ends too early.")
+		return nil, malformed("request.body_ends_early")
 	}
 
 	if len(body) > limit {
@@ -67,7 +67,7 @@ func ReadBody(f *fiber.Ctx, limit int) ([]byte, error) {
 func (b *bodyRule) jsonBody(f *fiber.Ctx, body []byte, p *problems) (any, error) {
 	if len(body) == 0 {
 		if b.required {
-			return nil, malformed("A body is required.")
+			return nil, malformed("request.body_required")
 		}
 
 		return nil, nil //nolint:nilnil // an absent optional body is neither a value nor an error
@@ -121,7 +121,7 @@ func (b *bodyRule) schemaFor(h headerReader) (*openapi3.Schema, error) {
 	case err != nil, !known, named && !strings.EqualFold(charset, "utf-8"):
 		return nil, b.unsupported()
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
-		return nil, models.Errorf(models.CodeUnsupportedMediaType, "The body must not be compressed.")
+		return nil, models.NewError(models.CodeUnsupportedMediaType, "request.compressed")
 	}
 
 	return schema, nil
@@ -130,15 +130,15 @@ func (b *bodyRule) schemaFor(h headerReader) (*openapi3.Schema, error) {
 func (b *bodyRule) unsupported() error {
 	accepted := slices.Sorted(maps.Keys(b.schemas))
 
-	return models.Errorf(models.CodeUnsupportedMediaType, "The body must be %s, in UTF-8.", strings.Join(accepted, " or "))
+	return models.NewError(models.CodeUnsupportedMediaType, "request.content_type", "types", accepted)
 }
 
 func tooLarge(limit int) error {
-	return models.Errorf(models.CodePayloadTooLarge, "The body is larger than %d bytes.", limit)
+	return models.NewError(models.CodePayloadTooLarge, "request.body_too_large", "n", limit)
 }
 
-func malformed(format string, args ...any) error {
-	return models.Errorf(models.CodeMalformedRequest, format, args...)
+func malformed(key models.Key, args ...any) error {
+	return models.NewError(models.CodeMalformedRequest, key, args...)
 }
 
 func jsonError(err error) error {
@@ -148,7 +148,7 @@ func jsonError(err error) error {
 
 	switch {
 	case errors.Is(err, jsonlimit.ErrTooDeep):
-		return malformed("The body is nested too deeply.")
+		return malformed("request.body_too_deep")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err
 	default:

@@ -2,7 +2,6 @@ package contract
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -85,12 +84,12 @@ func (p *problems) checkText(s *openapi3.Schema, value any, path string) {
 	case string:
 		// A longer name is refused for its length.
 		if noLinks(s) && len(v) <= maxNameBytes && models.HasLink(v) {
-			p.add(path, "must be a name, without a web address")
+			p.add(path, "field.web_address")
 		}
 	case json.Number:
 		if limit, ok := decimalsOf(s); ok {
 			if _, fraction, _ := strings.Cut(string(v), "."); len(fraction) > limit {
-				p.add(path, fmt.Sprintf("must be a number with at most %d decimals", limit))
+				p.add(path, "field.decimals", "n", limit)
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"rihla/models"
 )
 
 const formatUUID = "uuid"
@@ -25,12 +27,12 @@ var stringFormats = map[string]openapi3.StringFormatValidator{
 }
 
 // FormatWords are the texts, by format, for a value that does not have it.
-var FormatWords = map[string]string{
-	formatUUID:  "must be a UUID",
-	"date":      "must be a date, YYYY-MM-DD",
-	"date-time": "must be a timestamp such as 2026-11-21T09:30:00Z",
-	"email":     "must be an email address",
-	"uri":       "must be an address such as https://example.com/path",
+var FormatWords = map[string]models.Key{
+	formatUUID:  "field.uuid",
+	"date":      "field.date",
+	"date-time": "field.timestamp",
+	"email":     "field.email",
+	"uri":       "field.url",
 }
 
 func format(valid func(string) bool) openapi3.StringFormatValidator {

@@ -28,11 +28,11 @@ const (
 // TOO_MANY_MEMBERS, and the context's when the request's deadline has passed.
 func decodeJSON(ctx context.Context, data []byte, p *problems) (any, error) {
 	if !utf8.Valid(data) {
-		return nil, malformed("The body is not valid UTF-8.")
+		return nil, malformed("request.not_utf8")
 	}
 
 	if !json.Valid(data) {
-		return nil, malformed("The body is not valid JSON.")
+		return nil, malformed("request.not_json")
 	}
 
 	if err := jsonlimit.Check(data, maxDepth); err != nil {
@@ -40,7 +40,7 @@ func decodeJSON(ctx context.Context, data []byte, p *problems) (any, error) {
 	}
 
 	if hasHalfSurrogate(data) {
-		p.add("body", "must not contain half of a surrogate pair")
+		p.add("body", "field.half_surrogate")
 
 		return nil, p.err()
 	}
@@ -114,7 +114,7 @@ func (r *jsonReader) object() (any, error) {
 		}
 
 		if _, twice := object[name]; twice {
-			r.p.addAt(r.path, "is given more than once")
+			r.p.addAt(r.path, "field.repeated")
 		}
 
 		r.path = r.path[:len(r.path)-1]
@@ -149,7 +149,7 @@ func (r *jsonReader) array() (any, error) {
 // text refuses NUL, which PostgreSQL cannot store.
 func (r *jsonReader) text(s string) {
 	if strings.IndexByte(s, 0) >= 0 {
-		r.p.addAt(r.path, "must not contain the NUL character")
+		r.p.addAt(r.path, "field.nul")
 	}
 }
 
@@ -165,7 +165,7 @@ func (r *jsonReader) number(s string) any {
 		}
 	}
 
-	r.p.addAt(r.path, "is a number with too many digits")
+	r.p.addAt(r.path, "field.too_many_digits")
 
 	return json.Number("0")
 }

@@ -97,7 +97,7 @@ func TestMerge(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, models.CodeValidation, refused.Code)
 	require.Len(t, refused.Details, 4)
-	require.Equal(t, []string{"is required"}, refused.Details["driver.name"])
+	require.Equal(t, []string{"is required"}, refused.EnglishDetails()["driver.name"])
 
 	_, err = Merge(t.Context(), someBus())
 	require.Error(t, err)

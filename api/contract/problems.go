@@ -21,7 +21,7 @@ const (
 
 // problems collects what is wrong with a request, by field: the first maxProblems messages.
 type problems struct {
-	details map[string][]string
+	details map[string][]models.Text
 	// reported counts the messages in details.
 	reported int
 	// objects are the paths of objects whose unknown members have been named.
@@ -32,13 +32,17 @@ type problems struct {
 func (p *problems) full() bool { return p.reported >= maxProblems }
 
 // addAt is add for a path that is put into words only while there is room.
-func (p *problems) addAt(path fieldPath, message string) {
+func (p *problems) addAt(path fieldPath, key models.Key) {
 	if !p.full() {
-		p.add(path.String(), message)
+		p.add(path.String(), key)
 	}
 }
 
-func (p *problems) add(field, message string) {
+func (p *problems) add(field string, key models.Key, args ...any) {
+	p.say(field, models.TextOf(key, args...))
+}
+
+func (p *problems) say(field string, message models.Text) {
 	if field == "" {
 		field = "body"
 	}
@@ -48,11 +52,11 @@ func (p *problems) add(field, message string) {
 	}
 
 	if p.details == nil {
-		p.details = map[string][]string{}
+		p.details = map[string][]models.Text{}
 	}
 
 	messages := p.details[field]
-	if p.full() || slices.Contains(messages, message) {
+	if p.full() || slices.ContainsFunc(messages, message.Equal) {
 		return
 	}
 
@@ -66,7 +70,7 @@ func (p *problems) err() error {
 		return nil
 	}
 
-	return &models.Error{Code: models.CodeValidation, Message: "The request has invalid fields.", Details: p.details}
+	return models.InvalidFields("request.invalid_fields", p.details)
 }
 
 // checkSchema checks a body.
@@ -99,7 +103,7 @@ func (p *problems) addSchemaError(path string, err error) {
 	case *openapi3.SchemaError:
 		p.addOne(path, e)
 	default:
-		p.add(path, "is not valid")
+		p.add(path, "field.invalid")
 	}
 }
 
@@ -120,7 +124,7 @@ func (p *problems) addOne(path string, e *openapi3.SchemaError) {
 		return
 	}
 
-	p.add(path, message(e))
+	p.say(path, message(e))
 }
 
 // addUnknown names the fields that the schema does not have, all of an object at once: kin reports each of them with the
@@ -143,85 +147,103 @@ func (p *problems) addUnknown(path string, e *openapi3.SchemaError) {
 		}
 
 		if e.Schema.Properties[name] == nil {
-			p.add(join(path, name), "is not a known field")
+			p.add(join(path, name), "field.unknown")
 		}
 	}
 }
 
-// message says in plain English which rule a value breaks. A schema may bring its own words in x-message.
-func message(e *openapi3.SchemaError) string {
+// message says which rule a value breaks. A schema may bring its own words in x-message, and their arguments in x-message-args.
+func message(e *openapi3.SchemaError) models.Text {
 	s := e.Schema
 
 	switch e.SchemaField {
 	case "required":
-		return "is required"
+		return models.TextOf("field.required")
 	case "nullable":
-		return "must not be null"
+		return models.TextOf("field.null")
 	case "type":
-		return typeMessage(s)
+		return models.TextOf(typeMessage(s))
 	case "enum":
 		if e.Value == nil {
-			return "must not be null"
+			return models.TextOf("field.null")
 		}
 
-		return "must be one of " + enumList(s.Enum)
+		return models.TextOf("field.one_of", "values", enumList(s.Enum))
 	case "minLength":
 		if s.MinLength == 1 {
-			return "must not be empty"
+			return models.TextOf("field.empty")
 		}
 
-		return fmt.Sprintf("must have at least %d characters", s.MinLength)
+		return models.TextOf("field.min_length", "n", s.MinLength)
 	case "maxLength":
-		return fmt.Sprintf("must have at most %d characters", *s.MaxLength)
+		return models.TextOf("field.max_length", "n", *s.MaxLength)
 	case "minItems":
-		return "must have at least " + count(s.MinItems, "item")
+		return models.TextOf("field.min_items", "n", s.MinItems)
 	case "maxItems":
-		return "must have at most " + count(*s.MaxItems, "item")
+		return models.TextOf("field.max_items", "n", *s.MaxItems)
 	case "uniqueItems":
-		return "must not have the same item twice"
+		return models.TextOf("field.item_repeated")
 	case "minimum":
-		return "must be at least " + plain(*s.Min)
+		return models.TextOf("field.min", "min", plain(*s.Min))
 	case "maximum":
-		return "must be at most " + plain(*s.Max)
+		return models.TextOf("field.max", "max", plain(*s.Max))
 	case "pattern", "format":
 		return formatMessage(s)
 	default:
-		return "is not valid"
+		return models.TextOf("field.invalid")
 	}
 }
 
-func formatMessage(s *openapi3.Schema) string {
-	if words, ok := s.Extensions["x-message"].(string); ok {
-		return words
+func formatMessage(s *openapi3.Schema) models.Text {
+	if key, ok := s.Extensions["x-message"].(string); ok {
+		return models.TextOf(models.Key(key), messageArgs(s)...)
 	}
 
-	if words, ok := FormatWords[s.Format]; ok {
-		return words
+	if key, ok := FormatWords[s.Format]; ok {
+		return models.TextOf(key)
 	}
 
-	return "has an invalid format"
+	return models.TextOf("field.format")
 }
 
-func typeMessage(s *openapi3.Schema) string {
+// messageArgs are x-message-args: names or lists of names, by the argument.
+func messageArgs(s *openapi3.Schema) (args []any) {
+	given, _ := s.Extensions["x-message-args"].(map[string]any)
+
+	for name, value := range given {
+		list, ok := value.([]any)
+		if !ok {
+			args = append(args, name, fmt.Sprint(value))
+
+			continue
+		}
+
+		args = append(args, name, enumList(list))
+	}
+
+	return args
+}
+
+func typeMessage(s *openapi3.Schema) models.Key {
 	switch {
 	case s.Type.Is("string"):
-		return "must be a string"
+		return "field.text"
 	case s.Type.Is("integer"):
-		return "must be an integer"
+		return "field.integer"
 	case s.Type.Is("number"):
-		return "must be a number"
+		return "field.number"
 	case s.Type.Is("boolean"):
-		return "must be true or false"
+		return "field.boolean"
 	case s.Type.Is("array"):
-		return "must be a list"
+		return "field.list"
 	case s.Type.Is("object"):
-		return "must be an object"
+		return "field.object"
 	default:
-		return "has the wrong type"
+		return "field.wrong_type"
 	}
 }
 
-func enumList(values []any) string {
+func enumList(values []any) []string {
 	var names []string
 
 	for _, v := range values {
@@ -230,15 +252,7 @@ func enumList(values []any) string {
 		}
 	}
 
-	return strings.Join(names, ", ")
-}
-
-func count(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-
-	return strconv.FormatUint(n, 10) + " " + noun + "s"
+	return names
 }
 
 func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -123,12 +123,12 @@ func (r *Form) Open(f *fiber.Ctx) (*Upload, error) {
 	req := f.Request()
 
 	if encoding := string(req.Header.Peek(fiber.HeaderContentEncoding)); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, models.Errorf(models.CodeUnsupportedMediaType, "The body must not be compressed.")
+		return nil, models.NewError(models.CodeUnsupportedMediaType, "request.compressed")
 	}
 
 	_, params, err := mime.ParseMediaType(string(req.Header.ContentType()))
 	if err != nil || params["boundary"] == "" {
-		return nil, malformed("The content type names no boundary.")
+		return nil, malformed("request.no_boundary")
 	}
 
 	body := &boundedBody{left: r.limit, limit: r.limit}
@@ -139,7 +139,7 @@ func (r *Form) Open(f *fiber.Ctx) (*Upload, error) {
 		// Without it the time for ordinary bodies would hold, which a large one on a slow line does not keep.
 		body.pace = &pace{conn: f.Context().Conn(), began: time.Now()}
 		if err := body.pace.set(0); err != nil {
-			return nil, malformed("The connection is gone.")
+			return nil, malformed("request.connection_gone")
 		}
 	} else {
 		body.source = bytes.NewReader(req.Body())
@@ -195,13 +195,13 @@ func (u *Upload) accept(name string) bool {
 	switch {
 	case !known:
 		delete(u.given, name) // the client must not decide how much is remembered
-		u.problems.add(strings.ToValidUTF8(name, "\uFFFD"), "is not a known field")
+		u.problems.add(strings.ToValidUTF8(name, "\uFFFD"), "field.unknown")
 	case u.given[name] <= field.most:
 		return true
 	case field.most == 1:
-		u.problems.add(name, "is given more than once")
+		u.problems.add(name, "field.repeated")
 	default:
-		u.problems.add(name, "must have at most "+count(field.most, "item"))
+		u.problems.add(name, "field.max_items", "n", field.most)
 	}
 
 	return false
@@ -210,7 +210,7 @@ func (u *Upload) accept(name string) bool {
 func (u *Upload) requireFields() {
 	for name, field := range u.rule.fields {
 		if field.required && u.given[name] == 0 {
-			u.problems.add(name, "is required")
+			u.problems.add(name, "field.required")
 		}
 	}
 }
@@ -225,7 +225,7 @@ func (u *Upload) Read(buf *bytes.Buffer, limit int) error {
 	}
 
 	if buf.Len() > limit {
-		return models.Errorf(models.CodePayloadTooLarge, "A part of the body is larger than %d bytes.", limit)
+		return models.NewError(models.CodePayloadTooLarge, "request.part_too_large", "n", limit)
 	}
 
 	return nil
@@ -277,7 +277,7 @@ func (u *Upload) failure() error {
 		return u.body.err
 	}
 
-	return malformed("The body is not valid multipart/form-data, or has too many parts.")
+	return malformed("request.not_multipart")
 }
 
 // boundedBody is the body up to its limit, and of each part's header no more than maxPartHeader: multipart.Reader would
@@ -317,7 +317,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 
 	if b.header > 0 {
 		if b.header -= n; b.header <= 0 {
-			b.err = malformed("The header of a part is too long.")
+			b.err = malformed("request.part_header_too_long")
 		}
 	}
 
@@ -328,9 +328,9 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 		b.ended, err = true, nil
 		b.tail.Reset("\r\n")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		b.err = malformed("The body arrives more slowly than %d bytes a second.", uploadRate)
+		b.err = malformed("request.too_slow", "n", uploadRate)
 	case err != nil:
-		b.err = malformed("The body ends too early.")
+		b.err = malformed("request.body_ends_early")
 	}
 
 	if b.err != nil {

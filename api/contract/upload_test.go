@@ -50,5 +50,5 @@ func TestSlowUploadIsCut(t *testing.T) {
 
 	_, err = body.Read(buf)
 	require.Equal(t, models.CodeMalformedRequest, models.CodeOf(err))
-	require.ErrorContains(t, err, "16384 bytes a second")
+	require.ErrorContains(t, err, "16384 bytes per second")
 }

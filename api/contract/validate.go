@@ -94,7 +94,7 @@ func (o *Operation) validateQuery(f *fiber.Ctx, p *problems) error {
 
 	query, err := url.ParseQuery(string(raw))
 	if err != nil {
-		return malformed("The query string cannot be read.")
+		return malformed("request.query_unreadable")
 	}
 
 	var tidied bool
@@ -124,7 +124,7 @@ func (o *Operation) validateQuery(f *fiber.Ctx, p *problems) error {
 	// to, may add what they like.
 	if !o.Public {
 		for _, name := range slices.Sorted(maps.Keys(query)) {
-			p.add(strings.ToValidUTF8(name, "\uFFFD"), "is not a known parameter")
+			p.add(strings.ToValidUTF8(name, "\uFFFD"), "field.unknown_parameter")
 		}
 	}
 
@@ -155,20 +155,20 @@ func (p *problems) checkParameter(param *parameter, values []string) {
 	switch len(values) {
 	case 0:
 		if param.required {
-			p.add(param.name, "is required")
+			p.add(param.name, "field.required")
 		}
 
 		return
 	case 1:
 	default:
-		p.add(param.name, "is given more than once")
+		p.add(param.name, "field.repeated")
 
 		return
 	}
 
 	text := values[0]
 	if !checkable(text) {
-		p.add(param.name, "must be valid UTF-8 without the NUL character")
+		p.add(param.name, "field.not_utf8")
 
 		return
 	}
@@ -182,7 +182,7 @@ func (p *problems) checkParameter(param *parameter, values []string) {
 
 	// Nothing has this id, and to a list it would mean no filter: its rows would be all instead of none.
 	if text == uuid.Nil.String() && param.schema.Format == formatUUID {
-		p.add(param.name, "must not be the nil UUID")
+		p.add(param.name, "field.nil_uuid")
 
 		return
 	}

@@ -13,13 +13,13 @@ const dirPrefix = "rihla-export-"
 
 // directory is a directory of its own for the files of one workbook. It is locked for as long as the workbook is made: the
 // system drops the lock of a process that is killed, in a container and after the process's id is another one's, too. So
-// a room without one is a leftover.
+// a directory without one is a leftover.
 type directory struct {
 	dir  string
 	lock *os.File
 }
 
-// dirTries is how often a room is made until it can be locked.
+// dirTries is how often a directory is made until it can be locked.
 const dirTries = 3
 
 // newDir makes one. close must be called in the end.

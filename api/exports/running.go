@@ -40,7 +40,7 @@ func NewRunning() *Running {
 func (e *Running) begin(base context.Context) (ctx context.Context, done func(), err error) {
 	select {
 	case <-e.end:
-		return nil, nil, models.Errorf(models.CodeServiceUnavailable, "The service is stopping.")
+		return nil, nil, models.NewError(models.CodeServiceUnavailable, "request.stopping")
 	default:
 	}
 
@@ -48,7 +48,7 @@ func (e *Running) begin(base context.Context) (ctx context.Context, done func(),
 	select {
 	case e.places <- struct{}{}:
 	default:
-		return nil, nil, models.Errorf(models.CodeServiceUnavailable, "Too many exports are running. Try again shortly.")
+		return nil, nil, models.NewError(models.CodeServiceUnavailable, "export.too_many")
 	}
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(base), timeout)

@@ -502,7 +502,7 @@ type ApproveRefundRequest struct {
 //
 // Example: {"assignee_id":"019ab0c0-0000-7aaa-8bbb-000000000004"}
 type AssignIncidentRequest struct {
-	// AssigneeID An account of staff; null for nobody.
+	// AssigneeID An account of staff; null for none.
 	AssigneeID *openapi_types.UUID `json:"assignee_id"`
 }
 
@@ -1025,7 +1025,7 @@ type ConfirmPayoutRequest struct {
 	PayoutReference string `json:"payout_reference"`
 
 	// ReferenceMustBeNew true: when another payout has the `payout_reference` already, nothing is changed and the answer is 409 `PAYOUT_REFERENCE_USED`, with the names of its
-	// companies in `details.companies` and, of refunds that were paid out by hand, the bookings in `details.bookings`. Upper and lower case are alike.
+	// companies in `details.companies` and, of refunds that were paid manually, the bookings in `details.bookings`. Upper and lower case are alike.
 	ReferenceMustBeNew *bool `json:"reference_must_be_new,omitempty"`
 }
 
@@ -1170,7 +1170,7 @@ type Export struct {
 	Rows      *int64    `json:"rows"`
 	StartedAt time.Time `json:"started_at"`
 
-	// Status RUNNING: it is being written. COMPLETED: all of it was handed on. STOPPED: it broke off, and is not the whole file. UNKNOWN: what
+	// Status RUNNING: it is being written. COMPLETED: all of it was handed on. STOPPED: it was interrupted, and is not the whole file. UNKNOWN: what
 	// wrote it has ended without a note of it; the file is likely to have no end.
 	Status        ExportStatus `json:"status"`
 	StatusLabelAr string       `json:"status_label_ar"`
@@ -1186,7 +1186,7 @@ type ExportKind = models.ExportKind
 // ExportLanguage The language of an export.
 type ExportLanguage string
 
-// ExportStatus RUNNING: it is being written. COMPLETED: all of it was handed on. STOPPED: it broke off, and is not the whole file. UNKNOWN: what
+// ExportStatus RUNNING: it is being written. COMPLETED: all of it was handed on. STOPPED: it was interrupted, and is not the whole file. UNKNOWN: what
 // wrote it has ended without a note of it; the file is likely to have no end.
 type ExportStatus = models.ExportStatus
 
@@ -1569,7 +1569,7 @@ type HotelsAnswer struct {
 
 // Incident Something that an operator has to look at.
 //
-// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"events":[{"amount":1149,"currency":"SAR","webhook_id":"evt_7f3a"}]},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"Expected 1150.00 SAR, the gateway took 1149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","message_ar":"المطلوب 1,150.00 ريال، وحصّلت بوابة الدفع 1,149.00 ريال. لم تُؤكَّد الدفعة، والمبلغ معلّق. استردّ الدفعة: لا يمكن قبل ذلك دفع شيء آخر لعملية الشراء نفسها.","message_en":"Expected 1,150.00 SAR, the gateway took 1,149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 type Incident struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -1596,8 +1596,14 @@ type Incident struct {
 	// Example: {"runbook":"https://docs.rihla.test/operations#incident-late_payment","workflow":"https://temporal.rihla.test/namespaces/default/workflows/payment%2F2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Links *IncidentLinks `json:"links,omitempty"`
 
-	// Message One English sentence.
-	Message              string              `json:"message"`
+	// Message What it says, in English, in the words of when it was opened.
+	Message string `json:"message"`
+
+	// MessageAr What it says, for people; `message` where an earlier version has opened it.
+	MessageAr string `json:"message_ar"`
+
+	// MessageEn The same in English.
+	MessageEn            string              `json:"message_en"`
 	Note                 *string             `json:"note"`
 	PaymentTransactionID *openapi_types.UUID `json:"payment_transaction_id"`
 	RefundID             *openapi_types.UUID `json:"refund_id"`
@@ -1625,7 +1631,7 @@ type Incident struct {
 type IncidentAnswer struct {
 	// Data Something that an operator has to look at.
 	//
-	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"expected_amount":1150,"reported_amount":1149},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"The gateway reports 1149.00 SAR, 1150.00 SAR were expected.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"events":[{"amount":1149,"currency":"SAR","webhook_id":"evt_7f3a"}]},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"Expected 1150.00 SAR, the gateway took 1149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","message_ar":"المطلوب 1,150.00 ريال، وحصّلت بوابة الدفع 1,149.00 ريال. لم تُؤكَّد الدفعة، والمبلغ معلّق. استردّ الدفعة: لا يمكن قبل ذلك دفع شيء آخر لعملية الشراء نفسها.","message_en":"Expected 1,150.00 SAR, the gateway took 1,149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوحة","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data Incident `json:"data"`
 }
 
@@ -1702,7 +1708,7 @@ type IncidentRepair struct {
 	// Example: 1150
 	Amount Money `json:"amount"`
 
-	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+	// Currency ISO 4217. SAR, except of the manual refund of money that a gateway took in another currency.
 	Currency TakenCurrency `json:"currency"`
 
 	// Kind REFUND_PAYMENT: give the whole payment back (`POST /api/v1/admin/payment-transactions/{id}/refund`). PAY_OUT_REFUND: pay the refund out by bank transfer and
@@ -1841,7 +1847,7 @@ type MarkRecordsTransferredRequest struct {
 	PayoutReference *string `json:"payout_reference,omitempty"`
 
 	// ReferenceMustBeNew true: when another payout has the `payout_reference` already, nothing is changed and the answer is 409 `PAYOUT_REFERENCE_USED`, with the names of its
-	// companies in `details.companies` and, of refunds that were paid out by hand, the bookings in `details.bookings`. Upper and lower case are alike.
+	// companies in `details.companies` and, of refunds that were paid manually, the bookings in `details.bookings`. Upper and lower case are alike.
 	ReferenceMustBeNew *bool `json:"reference_must_be_new,omitempty"`
 }
 
@@ -1856,7 +1862,7 @@ type MarkTransferredRequest struct {
 	PayoutReference *string `json:"payout_reference,omitempty"`
 
 	// ReferenceMustBeNew true: when another payout has the `payout_reference` already, nothing is changed and the answer is 409 `PAYOUT_REFERENCE_USED`, with the names of its
-	// companies in `details.companies` and, of refunds that were paid out by hand, the bookings in `details.bookings`. Upper and lower case are alike.
+	// companies in `details.companies` and, of refunds that were paid manually, the bookings in `details.bookings`. Upper and lower case are alike.
 	ReferenceMustBeNew *bool `json:"reference_must_be_new,omitempty"`
 }
 
@@ -2189,7 +2195,7 @@ type PaymentTransaction struct {
 	CommissionRate *models.Rate `json:"commission_rate"`
 	CreatedAt      time.Time    `json:"created_at"`
 
-	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+	// Currency ISO 4217. SAR, except of the manual refund of money that a gateway took in another currency.
 	Currency  TakenCurrency `json:"currency"`
 	ExpiresAt *time.Time    `json:"expires_at"`
 
@@ -2307,7 +2313,7 @@ type PaymentTransactionDetail struct {
 	CommissionRate *models.Rate `json:"commission_rate"`
 	CreatedAt      time.Time    `json:"created_at"`
 
-	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+	// Currency ISO 4217. SAR, except of the manual refund of money that a gateway took in another currency.
 	Currency  TakenCurrency `json:"currency"`
 	ExpiresAt *time.Time    `json:"expires_at"`
 
@@ -2730,7 +2736,7 @@ type Refund struct {
 	CompletedAt    *time.Time    `json:"completed_at"`
 	CreatedAt      time.Time     `json:"created_at"`
 
-	// Currency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+	// Currency ISO 4217. SAR, except of the manual refund of money that a gateway took in another currency.
 	Currency TakenCurrency `json:"currency"`
 
 	// CustomerName The contact of the booking; null without a booking.
@@ -2755,10 +2761,10 @@ type Refund struct {
 	// NeedsApproval It waits for the approval of a second person.
 	NeedsApproval bool `json:"needs_approval"`
 
-	// NeedsPayout Finance staff have to pay it out by hand, or to reject it. So of one that FAILED at its gateway, while its incident is open and its money is there.
+	// NeedsPayout Finance staff have to pay it manually, or to reject it. So of one that FAILED at its gateway, while its incident is open and its money is there.
 	NeedsPayout bool `json:"needs_payout"`
 
-	// PaidOutOn The day of the transfer by hand.
+	// PaidOutOn The day of the manual transfer.
 	PaidOutOn *openapi_types.Date `json:"paid_out_on"`
 
 	// PaymentTransactionID The payment that is refunded.
@@ -2774,7 +2780,7 @@ type Refund struct {
 	// PayoutNote What was noted with the confirmation, or why it was rejected.
 	PayoutNote *string `json:"payout_note"`
 
-	// PayoutReference Of the transfer by hand; null unless it was confirmed.
+	// PayoutReference Of the manual transfer; null unless it was confirmed.
 	PayoutReference *string `json:"payout_reference"`
 
 	// PolicyPercent Of what was paid, for POLICY; null for the others.
@@ -2808,7 +2814,7 @@ type Refund struct {
 	// RequestedByName Also of an account that was removed since.
 	RequestedByName *string `json:"requested_by_name"`
 
-	// ReturnedAt When the gateway had the money again after the refund had SUCCEEDED: the customer's bank did not take it. It is owed until it is paid out by hand.
+	// ReturnedAt When the gateway had the money again after the refund had SUCCEEDED: the customer's bank did not take it. It is owed until it is paid manually.
 	ReturnedAt *time.Time `json:"returned_at"`
 
 	// Status The state of a refund.
@@ -3077,7 +3083,7 @@ type RequestKey = openapi_types.UUID
 
 // ResolveIncidentRequest What was done.
 //
-// Example: {"note":"Checked with the gateway; the customer was refunded by hand."}
+// Example: {"note":"Checked with the gateway; the customer was refunded manually."}
 type ResolveIncidentRequest struct {
 	Note string `json:"note"`
 }
@@ -3339,7 +3345,7 @@ type StepUpSignOn struct {
 // Tag A word or two.
 type Tag = string
 
-// TakenCurrency ISO 4217. SAR, but of the refund by hand of money that a gateway took in another currency.
+// TakenCurrency ISO 4217. SAR, except of the manual refund of money that a gateway took in another currency.
 type TakenCurrency = string
 
 // TimelineEntry One line of a transaction's history.
@@ -4279,7 +4285,7 @@ type ListRefundsParams struct {
 	// Channel Only refunds that go this way.
 	Channel *RefundChannel `form:"channel,omitempty" json:"channel,omitempty"`
 
-	// NeedsPayout true: only refunds that finance staff have to pay out by hand or to reject, those that are owed because their gateway did not make them included; false: only all others.
+	// NeedsPayout true: only refunds that finance staff have to pay manually or to reject, those that are owed because their gateway did not make them included; false: only all others.
 	NeedsPayout *bool `form:"needs_payout,omitempty" json:"needs_payout,omitempty"`
 
 	// NeedsApproval true: only refunds that wait for the approval of a second person; false: only all others.
@@ -4295,7 +4301,7 @@ type ListRefundsParams struct {
 	ProviderID *openapi_types.UUID `form:"provider_id,omitempty" json:"provider_id,omitempty"`
 
 	// Search Finds refunds as their bookings and payments are found (`search` of `GET /api/v1/admin/bookings`), and besides by any part of the `payout_reference` of a
-	// refund that was paid out by hand.
+	// refund that was paid manually.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 
 	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
@@ -5168,7 +5174,7 @@ type ServerInterface interface {
 	// ApproveRefund Approve a refund of another user
 	// (POST /api/v1/admin/refunds/{id}/approve)
 	ApproveRefund(c *fiber.Ctx, id ID) error
-	// ConfirmRefundPayout Confirm that a refund was paid out by hand
+	// ConfirmRefundPayout Confirm that a refund was paid manually
 	// (POST /api/v1/admin/refunds/{id}/confirm-payout)
 	ConfirmRefundPayout(c *fiber.Ctx, id ID) error
 	// PreviewOrderedRefund See what an ordered refund will do
@@ -15467,7 +15473,7 @@ type StrictServerInterface interface {
 	// ApproveRefund Approve a refund of another user
 	// (POST /api/v1/admin/refunds/{id}/approve)
 	ApproveRefund(ctx context.Context, request ApproveRefundRequestObject) (ApproveRefundResponseObject, error)
-	// ConfirmRefundPayout Confirm that a refund was paid out by hand
+	// ConfirmRefundPayout Confirm that a refund was paid manually
 	// (POST /api/v1/admin/refunds/{id}/confirm-payout)
 	ConfirmRefundPayout(ctx context.Context, request ConfirmRefundPayoutRequestObject) (ConfirmRefundPayoutResponseObject, error)
 	// PreviewOrderedRefund See what an ordered refund will do

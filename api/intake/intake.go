@@ -106,7 +106,7 @@ func (in *Intake) Put(ctx context.Context, e models.WebhookEvent, now time.Time)
 }
 
 // ErrFull reports that a channel has as many deliveries under way as it may.
-var ErrFull = models.Errorf(models.CodeServiceUnavailable, "Too many deliveries of this channel wait to be stored.")
+var ErrFull = models.NewError(models.CodeServiceUnavailable, "webhook.queue_full")
 
 func (l *lane) enter() bool {
 	l.mu.Lock()

@@ -56,9 +56,9 @@ func (d *Dashboards) Open(user, provider uuid.UUID) (*Subscription, error) {
 
 	switch {
 	case d.ended:
-		return nil, models.Errorf(models.CodeServiceUnavailable, "The service is stopping.")
+		return nil, models.NewError(models.CodeServiceUnavailable, "request.stopping")
 	case len(d.streams) >= streamsAtOnce, d.perUser[user] >= streamsPerUser:
-		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many dashboards are open. Close one, or try again shortly.")
+		return nil, models.NewError(models.CodeServiceUnavailable, "dashboard.too_many")
 	}
 
 	s := &Subscription{user: user, provider: provider, wake: make(chan string, 1), end: make(chan struct{})}

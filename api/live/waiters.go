@@ -66,7 +66,7 @@ func (w *Waiters) Add(booking uuid.UUID) (told <-chan struct{}, leave func()) {
 	}
 }
 
-// tell has who waits for the booking read.
+// tell has the requests that wait for the booking read.
 func (w *Waiters) tell(booking uuid.UUID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -55,7 +55,7 @@ func (a *accounts) Identify(ctx context.Context, token string) (auth.Principal, 
 func (a *accounts) Judge(p auth.Principal, now auth.AccountStatus, err error) error {
 	switch {
 	case err != nil && models.CodeOf(err) == models.CodeNotFound, err == nil && now.Role != p.Role:
-		return models.Errorf(models.CodeUnauthenticated, "No.")
+		return &models.Error{Code: models.CodeUnauthenticated, Text: models.Verbatim("No.")}
 	default:
 		return err
 	}

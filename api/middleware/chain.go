@@ -338,5 +338,5 @@ func logPath(path string) string {
 
 // errNotAllowed is the one answer to a role that may not call an operation.
 func errNotAllowed() error {
-	return models.Errorf(models.CodeForbidden, "Your role does not allow this operation.")
+	return models.NewError(models.CodeForbidden, "access.role")
 }

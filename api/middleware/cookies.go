@@ -82,7 +82,7 @@ func tokenOf(f *fiber.Ctx, r *request) (string, error) {
 	case crossSite(f):
 		return "", errCrossSite()
 	case f.Method() != http.MethodGet && f.Method() != http.MethodHead && !r.cookies.asked:
-		return "", models.Errorf(models.CodeForbidden, "A session by cookie needs the header X-Session: cookie.")
+		return "", models.NewError(models.CodeForbidden, "access.cookie_header")
 	default:
 		return token, nil
 	}
@@ -105,7 +105,7 @@ func crossSite(f *fiber.Ctx) bool {
 }
 
 func errCrossSite() error {
-	return models.Errorf(models.CodeForbidden, "Another site cannot use a session by cookie.")
+	return models.NewError(models.CodeForbidden, "access.other_site")
 }
 
 // ByCookie reports whether the caller wants the tokens of its session in cookies.

@@ -51,7 +51,7 @@ type roleTokens struct{}
 
 func (roleTokens) Verify(_ context.Context, token string) (auth.Principal, error) {
 	if token == "" || token == "wrong" {
-		return auth.Principal{}, models.Errorf(models.CodeUnauthenticated, "No.")
+		return auth.Principal{}, &models.Error{Code: models.CodeUnauthenticated, Text: models.Verbatim("No.")}
 	}
 
 	return auth.Principal{UserID: uuid.NewSHA1(uuid.Nil, []byte(token)), Role: models.Role(token)}, nil
@@ -80,7 +80,7 @@ func TestDeprecatedOperation(t *testing.T) {
 	router.Post("/old", func(f *fiber.Ctx) error {
 		switch f.Get("X-Fate") {
 		case "conflict":
-			return models.Errorf(models.CodeInvalidState, "No.")
+			return &models.Error{Code: models.CodeInvalidState, Text: models.Verbatim("No.")}
 		case "panic":
 			panic("on purpose")
 		default:

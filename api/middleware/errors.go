@@ -98,7 +98,7 @@ func RetryAfter(err *models.Error, after time.Duration) error {
 
 // overloaded is the answer to a payment for which there is no place. Nothing has been written.
 func overloaded(after time.Duration) error {
-	return RetryAfter(models.Errorf(models.CodeServiceUnavailable, "Too many payments are being started. Try again shortly."), after)
+	return RetryAfter(models.NewError(models.CodeServiceUnavailable, "payment.too_many_starting"), after)
 }
 
 // panicError is a recovered panic on its way to the log.
@@ -132,27 +132,27 @@ func (c *Chain) HandleError(f *fiber.Ctx, err error) error {
 
 	domain := domainError(err)
 	if errors.Is(err, fiber.ErrRequestHeaderFieldsTooLarge) && endlessLine(f.Context().Conn(), f.App().Config().ReadBufferSize) {
-		domain = models.Errorf(models.CodeURITooLong, "The address is too long.")
+		domain = models.NewError(models.CodeURITooLong, "request.uri_too_long")
 	}
 
 	domain = c.sayHowToStepUp(ctx, domain)
 
 	status, ok := statusOf[domain.Code]
 	if !ok {
-		domain, status = models.Errorf(models.CodeInternal, "%s", unexpected), http.StatusInternalServerError
+		domain, status = unexpected(), http.StatusInternalServerError
 	}
 
 	locale := Locale(ctx)
 	body := errorBody{
-		Code: domain.Code, Message: domain.Message, Details: domain.Details,
-		UIMessage: uiMessage(domain.Code, domain.Cause, locale), UIDetails: uiDetails(status, domain.Details, locale),
+		Code: domain.Code, Message: domain.Message(), Details: domain.EnglishDetails(),
+		UIMessage: uiMessage(domain, locale), UIDetails: uiDetails(status, domain.Details, locale),
 	}
 
 	if status >= http.StatusInternalServerError {
 		c.logFailure(ctx, f, status, err)
 
 		body.Details = map[string][]string{"request_id": {RequestID(ctx)}}
-		maps.Copy(body.Details, domain.Details)
+		maps.Copy(body.Details, domain.EnglishDetails())
 	}
 
 	setRetryAfter(f, status, err)
@@ -181,7 +181,7 @@ func (c *Chain) sayHowToStepUp(ctx context.Context, err *models.Error) *models.E
 	return err
 }
 
-const unexpected = "An unexpected error occurred."
+func unexpected() *models.Error { return models.NewError(models.CodeInternal, "request.unexpected") }
 
 // domainError says what an error means to a client.
 func domainError(err error) *models.Error {
@@ -195,10 +195,10 @@ func domainError(err error) *models.Error {
 
 	// The request's deadline, or a database that is away: not the client's fault, and it may pass.
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || db.IsUnavailable(err) {
-		return models.Errorf(models.CodeServiceUnavailable, "The service cannot answer at the moment.")
+		return models.NewError(models.CodeServiceUnavailable, "request.service_unavailable")
 	}
 
-	return models.Errorf(models.CodeInternal, "%s", unexpected)
+	return unexpected()
 }
 
 // frameworkError translates what Fiber and the generated parameter binding report; their texts stay inside.
@@ -207,18 +207,18 @@ func frameworkError(e *fiber.Error) *models.Error {
 	case http.StatusNotFound:
 		return models.NotFound()
 	case http.StatusMethodNotAllowed:
-		return models.Errorf(models.CodeMethodNotAllowed, "The method is not allowed on this path.")
+		return models.NewError(models.CodeMethodNotAllowed, "request.method_not_allowed")
 	case http.StatusRequestEntityTooLarge:
-		return models.Errorf(models.CodePayloadTooLarge, "The body is too large.")
+		return models.NewError(models.CodePayloadTooLarge, "request.too_large")
 	case http.StatusUnsupportedMediaType:
-		return models.Errorf(models.CodeUnsupportedMediaType, "The content type is not supported.")
+		return models.NewError(models.CodeUnsupportedMediaType, "request.content_type_unsupported")
 	default:
 		if e.Code >= http.StatusInternalServerError && e.Code != http.StatusBadGateway {
-			return models.Errorf(models.CodeInternal, "%s", unexpected)
+			return unexpected()
 		}
 
 		// Headers that do not fit, a body that stopped coming, a broken connection (Fiber calls that one 502).
-		return models.Errorf(models.CodeMalformedRequest, "The request cannot be read.")
+		return models.NewError(models.CodeMalformedRequest, "request.unreadable")
 	}
 }
 
@@ -234,7 +234,7 @@ func (c *Chain) logFailure(ctx context.Context, f *fiber.Ctx, status int, err er
 	}
 
 	if refused, ok := errors.AsType[*retryError](err); ok { // there is too much to do: one line for many of them
-		due := c.refused.add(refused.domain.Message, time.Now())
+		due := c.refused.add(string(refused.domain.Text.Key), time.Now())
 		if due == 0 {
 			return
 		}

@@ -77,7 +77,7 @@ func (c *Chain) once(f *fiber.Ctx, op *contract.Operation, header string, body a
 	// subject has gone on. The result stays bound to the key, and the retry finds it.
 	f.Response().Header.Del(fiber.HeaderLocation)
 
-	return c.HandleError(f, models.Errorf(models.CodeServiceUnavailable, "The answer could not be kept. Try again with the same key."))
+	return c.HandleError(f, models.NewError(models.CodeServiceUnavailable, "request.answer_not_kept"))
 }
 
 // settle stores the answer to what was done, or gives the key free. It stays bound to its body and to what the request has made, and a

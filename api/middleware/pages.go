@@ -69,7 +69,7 @@ func writePage(f *fiber.Ctx, status int, locale models.Locale, code models.Code)
 		locale = asked
 	}
 
-	note := uiMessage(code, "", locale)
+	note := codeWords(code).In(locale)
 	words := pageWords[locale]
 	page := struct{ Lang, Dir, Title, Note, Other, OtherName, Nonce string }{
 		string(locale), "rtl", words.failed, note, string(models.LocaleEnglish), words.other, rand.Text(),

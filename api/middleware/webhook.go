@@ -70,7 +70,7 @@ func (c *Chain) verify(f *fiber.Ctx, op *contract.Operation, r *request, body []
 	for _, name := range door.Headers {
 		values := f.Request().Header.PeekAll(name)
 		if len(values) != 1 || len(values[0]) == 0 {
-			return models.Errorf(models.CodeInvalidSignature, "The webhook signature is not valid.")
+			return models.NewError(models.CodeInvalidSignature, "webhook.signature")
 		}
 
 		h.Set(name, string(values[0]))

@@ -56,7 +56,7 @@ func (o *Operations) mayRegister(ctx context.Context) error {
 		return err
 	}
 
-	return middleware.RetryAfter(models.Errorf(models.CodeRateLimited, "The network has registered too many accounts."), next)
+	return middleware.RetryAfter(models.NewError(models.CodeRateLimited, "account.too_many_from_network"), next)
 }
 
 // Login exchanges a password for tokens, or for the question for a code. An unknown account costs the same time and gives the same
@@ -76,7 +76,7 @@ func (o *Operations) Login(ctx context.Context, r gen.LoginRequestObject) (gen.L
 			return nil, err
 		}
 
-		return nil, models.Errorf(models.CodeForbidden, "The account is locked by an administrator.")
+		return nil, models.NewError(models.CodeForbidden, "account.locked_by_admin")
 	}
 
 	if try.User.SecondFactorAt != nil {
@@ -153,7 +153,7 @@ func (o *Operations) begin(ctx context.Context, email string) (*accounts.LoginTr
 }
 
 func commonPassword(field string) error {
-	return models.Invalid(field, "is one of the most common passwords")
+	return models.Invalid(field, "account.common_password")
 }
 
 func (o *Operations) newRefreshToken() (string, models.RefreshToken) {
@@ -201,7 +201,7 @@ func refreshToken(ctx context.Context, body *string) (string, error) {
 	case body != nil:
 		return *body, nil
 	case !middleware.ByCookie(ctx):
-		return "", models.Invalid("refresh_token", "is required")
+		return "", models.Invalid("refresh_token", "field.required")
 	case middleware.RefreshCookie(ctx) == "":
 		return "", models.Because(models.CauseRefreshToken)
 	default:
@@ -309,7 +309,7 @@ func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordReq
 	}
 
 	if try == nil {
-		return nil, models.Invalid("current_password", "is not the password of the account")
+		return nil, models.Invalid("current_password", "account.wrong_password")
 	}
 
 	if err := o.Store.Accounts.PasswordProved(ctx, try); err != nil {
@@ -319,7 +319,7 @@ func (o *Operations) ChangePassword(ctx context.Context, r gen.ChangePasswordReq
 	o.Logins.LoggedIn(ctx, u.Email, try.From.Network)
 
 	if r.Body.NewPassword == r.Body.CurrentPassword {
-		return nil, models.Invalid("new_password", "must differ from the current password")
+		return nil, models.Invalid("new_password", "account.same_password")
 	}
 
 	if auth.IsCommonPassword(r.Body.NewPassword) {

@@ -80,7 +80,7 @@ func (o *Operations) pastMoment(asOf *time.Time) (*time.Time, error) {
 
 	switch ahead := asOf.Sub(o.Now()); {
 	case ahead > clockSkew:
-		return nil, models.Invalid("as_of", "must not be in the future")
+		return nil, models.Invalid("as_of", "field.future")
 	case ahead > 0:
 		return nil, nil //nolint:nilnil // as above
 	default:

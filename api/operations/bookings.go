@@ -165,7 +165,7 @@ func notTaken(err error) bool {
 }
 
 func unavailable() error {
-	return models.Errorf(models.CodeServiceUnavailable, "Payments cannot be taken right now. Try again shortly.")
+	return models.NewError(models.CodeServiceUnavailable, "payment.unavailable")
 }
 
 // GetBooking is one booking, for its owner and for the roles that read any (rules: scope.bookings).

@@ -201,7 +201,7 @@ func (o *Operations) replace(ctx context.Context, open uuid.UUID, read func() (p
 
 	_, err := o.Workflows.CancelPayment(wait, open)
 	if errors.Is(err, workflows.ErrStillRunning) {
-		return payments.Payable{}, o.blockedBy(ctx, "The gateway has not closed the open attempt yet.")
+		return payments.Payable{}, o.blockedBy(ctx, "payment.not_closed")
 	}
 
 	// An attempt whose workflow has ended is NOT_FOUND there: its final state is read next.
@@ -263,18 +263,18 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 
 	switch {
 	case err == nil && readErr == nil && t.Status == models.TransactionPending && t.CheckoutURL == nil:
-		return t, models.Errorf(models.CodeGatewayUnavailable, "The gateway does not answer. The attempt stays open. Try again shortly.")
+		return t, models.NewError(models.CodeGatewayUnavailable, "payment.gateway_silent")
 	case err == nil:
 		return t, readErr
 	case readErr != nil:
 		return t, unavailable()
 	default:
-		return t, o.blockedBy(ctx, "The gateway does not answer. The attempt stays open. Try again shortly.")
+		return t, o.blockedBy(ctx, "payment.gateway_silent")
 	}
 }
 
 // blockedBy names who keeps a workflow from going on: the orchestrator, when that cannot be reached, else the gateway.
-func (o *Operations) blockedBy(ctx context.Context, gateway string) error {
+func (o *Operations) blockedBy(ctx context.Context, gateway models.Key) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 
@@ -282,7 +282,7 @@ func (o *Operations) blockedBy(ctx context.Context, gateway string) error {
 		return unavailable()
 	}
 
-	return models.Errorf(models.CodeGatewayUnavailable, "%s", gateway)
+	return models.NewError(models.CodeGatewayUnavailable, gateway)
 }
 
 func transactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {

@@ -117,7 +117,7 @@ var textLabels = map[string]func(string) models.Label{
 	"TimelineEntry.Kind": wordsOf(map[string]models.Label{
 		"STATE_CHANGE": {AR: "تغيّر الحالة", EN: "State"}, "WEBHOOK": {AR: "إشعار من بوابة الدفع", EN: "Webhook"},
 		"LEDGER": {AR: "قيد محاسبي", EN: "Ledger"}, "NOTIFICATION": {AR: "رسالة", EN: "Message"},
-		"REFUND": {AR: "استرداد", EN: "Refund"}, "INCIDENT": {AR: "حادثة", EN: "Incident"},
+		"REFUND": {AR: "استرداد", EN: "Refund"}, "INCIDENT": {AR: "بلاغ", EN: "Incident"},
 	}),
 }
 

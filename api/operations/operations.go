@@ -100,9 +100,9 @@ func New(d Deps) *Operations {
 	o := &Operations{
 		Deps: d, uploads: make(chan struct{}, uploadsAtOnce),
 		exports: &exports.Sender{
-			Store: d.Store, Log: d.Log, Running: exports.NewRunning(), Own: stream.NewSlots("exports", d.AtOnce.Exports),
+			Store: d.Store, Log: d.Log, Running: exports.NewRunning(), Own: stream.NewSlots("slots.exports", d.AtOnce.Exports),
 		},
-		ownUploads: stream.NewSlots("uploads", d.AtOnce.Uploads), ownPolls: stream.NewSlots("waiting requests", d.AtOnce.LongPolls),
+		ownUploads: stream.NewSlots("slots.uploads", d.AtOnce.Uploads), ownPolls: stream.NewSlots("slots.long_polls", d.AtOnce.LongPolls),
 		resets: make(chan struct{}, resetsAtOnce),
 	}
 	o.updates = live.New(d.payments(), d.Log, d.Now, o.askGateways)

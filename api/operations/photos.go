@@ -102,7 +102,7 @@ func (o *Operations) takeForm(ctx context.Context, keep bool, payload any) (*pho
 	case o.uploads <- struct{}{}:
 		defer func() { <-o.uploads }()
 	default:
-		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many uploads are running. Try again shortly.")
+		return nil, models.NewError(models.CodeServiceUnavailable, "photo.too_many_uploads")
 	}
 
 	a := &photoForm{o: o, keep: keep}
@@ -188,7 +188,7 @@ func (a *photoForm) add(ctx context.Context, file []byte, faultless bool) error 
 
 	photo, ok := media.Strip(contentType, file)
 	if !ok {
-		return models.Errorf(models.CodeUnsupportedMediaType, "A photo is not a complete JPEG, PNG or WebP picture.")
+		return models.NewError(models.CodeUnsupportedMediaType, "photo.incomplete")
 	}
 
 	if a.keep && faultless && a.fault == nil {
@@ -240,7 +240,7 @@ func (o *Operations) removeFiles(ctx context.Context, keys ...string) {
 
 // storageDown tells the client to come back; the log has the reason.
 func storageDown(err error) error {
-	return fmt.Errorf("%w: %w", models.Errorf(models.CodeServiceUnavailable, "The storage of photos does not answer."), err)
+	return fmt.Errorf("%w: %w", models.NewError(models.CodeServiceUnavailable, "photo.storage_silent"), err)
 }
 
 // photosOf is a bus's photos as everybody sees them, each with an address that opens for some time.

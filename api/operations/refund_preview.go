@@ -57,7 +57,7 @@ func previewedAmount(s *string) (*models.Money, error) {
 
 	amount, err := models.ParseMoney(*s)
 	if err != nil {
-		return nil, models.Invalid("amount", "%s", err)
+		return nil, models.Invalid("amount", "field.decimals", "n", 2)
 	}
 
 	return &amount, nil
@@ -108,11 +108,11 @@ func previewedLine(l *models.FinancialRecord) gen.PreviewedLine {
 func checkRefund(kind models.RefundType, amount *models.Money, payment *uuid.UUID) error {
 	switch partial := kind == models.RefundPartial; {
 	case partial && amount == nil:
-		return models.Invalid("amount", "is required for a partial refund")
+		return models.Invalid("amount", "refund.amount_required")
 	case !partial && amount != nil: // or all of the money would go where a part was meant
-		return models.Invalid("amount", "is for partial refunds only")
+		return models.Invalid("amount", "refund.amount_only_partial")
 	case payment != nil && *payment == uuid.Nil: // which would name none
-		return models.Invalid("payment_transaction_id", "is no payment of this booking")
+		return models.Invalid("payment_transaction_id", "refund.foreign_payment")
 	}
 
 	return nil

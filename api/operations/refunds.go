@@ -45,8 +45,8 @@ func (o *Operations) RefundLatePayment(
 	}
 
 	if !t.CameTooLate() && t.SuspenseAt == nil {
-		return nil, models.Errorf(models.CodeInvalidState,
-			"The transaction is no payment that came too late, and the gateway took no other amount or currency for it.")
+		return nil, models.NewError(models.CodeInvalidState,
+			"refund.not_late_or_suspense")
 	}
 
 	request := ownRequest(ctx, r.ID, r.Params.IdempotencyKey)

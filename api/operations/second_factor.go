@@ -71,9 +71,9 @@ func (o *Operations) ownTry(ctx context.Context) (models.User, *accounts.LoginTr
 	case err != nil:
 		return u, nil, sessionOver(err)
 	case u.SecondFactorAt == nil:
-		return u, nil, models.Errorf(models.CodeInvalidState, "The account has no second factor.")
+		return u, nil, models.NewError(models.CodeInvalidState, "second_factor.none")
 	case caller.SessionID == uuid.Nil:
-		return u, nil, models.Errorf(models.CodeInvalidState, "The token belongs to no session of this service. Log in here.")
+		return u, nil, models.NewError(models.CodeInvalidState, "second_factor.other_issuer")
 	}
 
 	try, err := o.beginCode(ctx, &u)
@@ -113,7 +113,7 @@ func (o *Operations) codeFailed(ctx context.Context, try *accounts.LoginTry, ref
 // wrongCode is the refusal of a code to a caller whose token is good: what is wrong is the code that they have typed.
 func wrongCode(err error) error {
 	if models.CodeOf(err) == models.CodeInvalidCredentials {
-		return models.Invalid("code", "is wrong, or was used before")
+		return models.Invalid("code", "account.wrong_code")
 	}
 
 	return err
@@ -169,7 +169,7 @@ func (o *Operations) proveOwner(ctx context.Context, u *models.User, proof *gen.
 	if proof == nil || proof.Password == nil {
 		id := middleware.Principal(ctx).SessionID
 		if id == uuid.Nil { // the token of another issuer: no password was typed for it here
-			return models.Invalid("password", "is required")
+			return models.Invalid("password", "field.required")
 		}
 
 		session, err := o.Store.Accounts.Session(ctx, u.ID, id)
@@ -178,7 +178,7 @@ func (o *Operations) proveOwner(ctx context.Context, u *models.User, proof *gen.
 		}
 
 		if o.Now().Sub(session.CreatedAt) > models.StepUpFor {
-			return models.Invalid("password", "is required")
+			return models.Invalid("password", "field.required")
 		}
 
 		return nil
@@ -190,7 +190,7 @@ func (o *Operations) proveOwner(ctx context.Context, u *models.User, proof *gen.
 	}
 
 	if try == nil || try.User.ID != u.ID {
-		return models.Invalid("password", "is not the password of the account")
+		return models.Invalid("password", "account.wrong_password")
 	}
 
 	if err := o.Store.Accounts.PasswordProved(ctx, try); err != nil {

@@ -124,7 +124,7 @@ func (o *Operations) opened(ctx context.Context, u *models.User, password *strin
 
 	switch {
 	case password == nil && another && u.EmailVerifiedAt == nil:
-		return false, models.Invalid("password", "is needed: the session is of another account")
+		return false, models.Invalid("password", "account.password_of_other_session")
 	case password == nil:
 		return false, nil
 	}
@@ -140,7 +140,7 @@ func (o *Operations) ForgotPassword(ctx context.Context, r gen.ForgotPasswordReq
 	select {
 	case o.resets <- struct{}{}:
 	case <-ctx.Done():
-		return nil, models.Errorf(models.CodeServiceUnavailable, "Too many ask for a new password now. Try again.")
+		return nil, models.NewError(models.CodeServiceUnavailable, "account.too_many_resets")
 	}
 
 	go func() {

@@ -54,7 +54,7 @@ func (o *Operations) StepUpBySignOn(ctx context.Context, r gen.StepUpBySignOnReq
 	case err != nil:
 		return nil, sessionOver(err)
 	case factor != models.FactorIssuer:
-		return nil, models.Errorf(models.CodeInvalidState, "The session was not signed in with a second factor at the identity provider.")
+		return nil, models.NewError(models.CodeInvalidState, "sign_on.no_second_factor")
 	}
 
 	address, err := o.beginSignOn(ctx, r.Body.ReturnTo, caller.SessionID)

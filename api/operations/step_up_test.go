@@ -76,7 +76,7 @@ func TestStepUpMethods(t *testing.T) {
 		require.Equal(t, c.code, models.CodeOf(err), name)
 
 		if c.method != "" {
-			require.Equal(t, map[string][]string{"method": {string(c.method)}}, err.(*models.Error).Details, name) //nolint:errorlint,forcetypeassert // it is one
+			require.Equal(t, map[string][]string{"method": {string(c.method)}}, err.(*models.Error).EnglishDetails(), name) //nolint:errorlint,forcetypeassert // it is one
 		}
 	}
 }

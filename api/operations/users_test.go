@@ -38,5 +38,5 @@ func TestProofOfATokenWithoutASession(t *testing.T) {
 
 	o := &Operations{Deps: Deps{Store: storetest.New(t)}}
 	err := o.proveOwner(t.Context(), &models.User{ID: models.NewID()}, nil)
-	require.Equal(t, models.Invalid("password", "is required"), err)
+	require.Equal(t, models.Invalid("password", "field.required"), err)
 }

@@ -147,11 +147,11 @@ func (o *Operations) receive(ctx context.Context) (gen.WebhookAnswer, error) {
 	case stored.Reused:
 		o.Metrics.Webhook(w.Channel, string(models.CodeWebhookIDReused))
 
-		return answer, models.Errorf(models.CodeWebhookIDReused, "Another message was received under this webhook-id.")
+		return answer, models.NewError(models.CodeWebhookIDReused, "webhook.id_reused")
 	case !stored.Known:
 		o.Metrics.Webhook(w.Channel, "unknown")
 
-		return answer, models.Errorf(models.CodeNotFound, "The event is kept, but names no transaction of this channel.")
+		return answer, models.NewError(models.CodeNotFound, "webhook.no_transaction")
 	case w.Event.Type == models.EventUnreadable:
 		o.Metrics.Webhook(w.Channel, "unreadable")
 	case stored.Duplicate:

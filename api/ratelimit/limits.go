@@ -61,7 +61,7 @@ func (l *Limits) LoggedIn(ctx context.Context, email, network string) {
 // LoginPaused is RATE_LIMITED for an account that may not be tried before a moment, from whatever network.
 func (l *Limits) LoginPaused(until, now time.Time) error {
 	err := tooMany(until.Sub(now), allowance{limit: l.limits.Login, reset: until})
-	err.domain.Message = "Logging in is paused after too many failed attempts."
+	err.domain.Text = models.TextOf("login.paused")
 
 	return err
 }
@@ -233,7 +233,7 @@ func (e *Error) Unwrap() error { return e.domain }
 func (e *Error) Show(f *fiber.Ctx) { e.spent.show(f) }
 
 func tooMany(after time.Duration, spent allowance) *Error {
-	return &Error{After: after, domain: models.Errorf(models.CodeRateLimited, "Too many requests."), spent: spent}
+	return &Error{After: after, domain: models.NewError(models.CodeRateLimited, "request.rate_limited"), spent: spent}
 }
 
 // WholeSeconds rounds up, so that a client that waits that long is not too early.

@@ -17,7 +17,7 @@ const slotRetry = 5 * time.Second
 // Slots bound how many requests of a kind one account, and one company, have running in this process: a slow client holds memory
 // or a connection for minutes, and the clients of one account must not hold all of them.
 type Slots struct {
-	kind string
+	kind models.Key
 	most int // 0: no limit
 
 	mu    sync.Mutex
@@ -25,7 +25,7 @@ type Slots struct {
 }
 
 // NewSlots makes them; most is of one account and of one company, 0: no limit.
-func NewSlots(kind string, most int) *Slots {
+func NewSlots(kind models.Key, most int) *Slots {
 	return &Slots{kind: kind, most: most, taken: map[uuid.UUID]int{}}
 }
 
@@ -45,8 +45,8 @@ func (p *Slots) Acquire(by db.Actor) (leave func(), err error) {
 
 	for _, id := range holders {
 		if p.taken[id] >= p.most {
-			return nil, middleware.RetryAfter(models.Errorf(models.CodeRateLimited,
-				"At most %d %s of an account or company run at once.", p.most, p.kind), slotRetry)
+			return nil, middleware.RetryAfter(models.NewError(models.CodeRateLimited,
+				"request.too_many_running", "max", p.most, "kind", models.TextOf(p.kind)), slotRetry)
 		}
 	}
 

@@ -78,7 +78,7 @@ func (p *Run) readRecords(ctx context.Context, by caller, api int) {
 	}
 }
 
-// export reads the whole file. One that broke off on the way must not look complete, and is asked for again.
+// export reads the whole file. One that was interrupted must not look complete, and is asked for again.
 func (p *Run) export(ctx context.Context, by caller, api int) {
 	a, ok := by.retryUntilDecided(ctx, request{method: http.MethodGet, path: "/api/v1/admin/financial-records/export?format=csv", api: api})
 	if ok && !bytes.HasSuffix(a.Body, []byte("\n")) {

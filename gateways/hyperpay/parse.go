@@ -54,18 +54,18 @@ type message struct {
 // parse reads an opened body. now is when it happened where the message does not say it.
 func parse(content []byte, live bool, now time.Time) (gateways.Event, error) {
 	if !utf8.Valid(content) || !json.Valid(content) {
-		return gateways.Event{}, models.Errorf(models.CodeMalformedRequest, "The webhook's content is not JSON.")
+		return gateways.Event{}, models.NewError(models.CodeMalformedRequest, "webhook.not_json")
 	}
 
 	if err := jsonlimit.Check(content, maxDepth); errors.Is(err, jsonlimit.ErrTooDeep) {
-		return gateways.Event{}, invalid("body", "is nested too deeply")
+		return gateways.Event{}, invalid("body", "webhook.too_deep")
 	} else if err != nil {
 		return gateways.Event{}, err
 	}
 
 	var m message
 	if json.Unmarshal(content, &m) != nil {
-		return gateways.Event{}, invalid("body", "must be an object with a type")
+		return gateways.Event{}, invalid("body", "webhook.object_with_type")
 	}
 
 	sum := sha256.Sum256(content)
@@ -87,7 +87,7 @@ func parse(content []byte, live bool, now time.Time) (gateways.Event, error) {
 func payment(event gateways.Event, payload json.RawMessage, live bool) (gateways.Event, error) {
 	var e entry
 	if len(payload) > 0 && json.Unmarshal(payload, &e) != nil {
-		return gateways.Event{}, invalid("payload", "must be a transaction")
+		return gateways.Event{}, invalid("payload", "webhook.transaction")
 	}
 
 	if e.ID == "" || !resultCode.MatchString(e.Result.Code) {
@@ -173,7 +173,7 @@ func money(event gateways.Event, e *entry, live bool) (gateways.Event, error) {
 
 	amount, currency, err := e.money()
 	if err != nil && moved {
-		return gateways.Event{}, invalid("payload.amount", "the amount or the currency is missing or cannot be read")
+		return gateways.Event{}, invalid("payload.amount", "webhook.amount")
 	}
 
 	if err == nil {
@@ -197,8 +197,6 @@ func eventID(id, code string) string {
 // storable is a text that PostgreSQL keeps: no NUL, one line, not too long.
 func storable(text string) string { return httpcall.Plain(text, maxID) }
 
-func invalid(field, problem string) error {
-	return &models.Error{
-		Code: models.CodeValidation, Message: "The webhook has invalid fields.", Details: map[string][]string{field: {problem}},
-	}
+func invalid(field string, problem models.Key) error {
+	return models.InvalidFields("webhook.invalid_fields", map[string][]models.Text{field: {models.TextOf(problem)}})
 }

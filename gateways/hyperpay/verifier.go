@@ -79,7 +79,7 @@ func (*Verifier) Headers() []string { return []string{HeaderVector, HeaderTag} }
 func (v *Verifier) Verify(h http.Header, body []byte, now time.Time) (gateways.Event, error) {
 	content, ok := v.open(h, body)
 	if !ok {
-		return gateways.Event{}, models.Errorf(models.CodeInvalidSignature, "The webhook's proof is missing or wrong.")
+		return gateways.Event{}, models.NewError(models.CodeInvalidSignature, "webhook.signature_missing")
 	}
 
 	event, err := parse(content, v.live, now)

@@ -46,13 +46,13 @@ type messageData struct {
 // parse reads a body whose token was good and is cut out.
 func parse(body []byte, live bool, secrets []string) (gateways.Event, error) {
 	if !utf8.Valid(body) {
-		return gateways.Event{}, models.Errorf(models.CodeMalformedRequest, "The webhook body is not UTF-8.")
+		return gateways.Event{}, models.NewError(models.CodeMalformedRequest, "webhook.not_utf8")
 	}
 
 	p := problems{}
 
 	if err := jsonlimit.Check(body, maxDepth); errors.Is(err, jsonlimit.ErrTooDeep) {
-		p.add("body", "is nested too deeply")
+		p.add("body", "webhook.too_deep")
 
 		return gateways.Event{}, p.err()
 	} else if err != nil {
@@ -63,7 +63,7 @@ func parse(body []byte, live bool, secrets []string) (gateways.Event, error) {
 
 	var m message
 	if json.Unmarshal(body, &m) != nil {
-		p.add("body", "has a field of the wrong type")
+		p.add("body", "webhook.wrong_type")
 
 		return gateways.Event{}, p.err()
 	}
@@ -89,7 +89,7 @@ func (p problems) event(m message) gateways.Event {
 
 	// The types of the service are no types of the company, and what is unknown must not pass for one of them.
 	if slices.Contains(models.EventTypes(), models.EventType(m.Type)) {
-		p.add("type", "is none of the company's")
+		p.add("type", "webhook.type")
 	}
 
 	event := gateways.Event{ID: m.ID, Type: models.EventType(m.Type), Timestamp: moment(m.CreatedAt)}
@@ -99,12 +99,12 @@ func (p problems) event(m message) gateways.Event {
 		event.Type = kind
 
 		if !storableTime(event.Timestamp) {
-			p.add("created_at", "must be an ISO 8601 time in a year from 1 to 9999")
+			p.add("created_at", "webhook.iso_time")
 		}
 	}
 
 	if m.Live == nil && known {
-		p.add("live", "is required")
+		p.add("live", "field.required")
 	}
 
 	if !storableTime(event.Timestamp) {
@@ -131,7 +131,7 @@ func storableTime(at time.Time) bool {
 func (p problems) payment(event *gateways.Event, raw json.RawMessage) {
 	var data messageData
 	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &data) != nil {
-		p.add("data", "must be a payment")
+		p.add("data", "webhook.payment")
 
 		return
 	}

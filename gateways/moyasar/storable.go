@@ -3,7 +3,6 @@ package moyasar
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,10 +12,10 @@ import (
 )
 
 // problems collects what is wrong with a body, by field, so that the sender sees all of it at once.
-type problems map[string][]string
+type problems map[string][]models.Text
 
-func (p problems) add(field, text string) {
-	if !slices.Contains(p[field], text) {
+func (p problems) add(field string, key models.Key, args ...any) {
+	if text := models.TextOf(key, args...); !slices.ContainsFunc(p[field], text.Equal) {
 		p[field] = append(p[field], text)
 	}
 }
@@ -25,9 +24,9 @@ func (p problems) add(field, text string) {
 func (p problems) require(field, text string) {
 	switch {
 	case text == "":
-		p.add(field, "is required")
+		p.add(field, "field.required")
 	case utf8.RuneCountInString(text) > maxID:
-		p.add(field, fmt.Sprintf("must be at most %d characters", maxID))
+		p.add(field, "field.max_length", "n", maxID)
 	}
 }
 
@@ -36,14 +35,14 @@ func (p problems) err() error {
 		return nil
 	}
 
-	return &models.Error{Code: models.CodeValidation, Message: "The webhook has invalid fields.", Details: p}
+	return models.InvalidFields("webhook.invalid_fields", p)
 }
 
 // checkStorable refuses what is JSON and yet cannot be kept by PostgreSQL as text or jsonb: NUL in a string, half a surrogate pair,
 // numbers beyond numeric. It also refuses a body that repeats a secret outside of secret_token, since the body is kept for good.
 func (p problems) checkStorable(body []byte, secrets []string) {
 	if jsonlimit.LoneSurrogate(body) {
-		p.add("body", "has an unpaired surrogate in a string")
+		p.add("body", "webhook.surrogate")
 	}
 
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -58,17 +57,17 @@ func (p problems) checkStorable(body []byte, secrets []string) {
 		switch t := token.(type) {
 		case string:
 			if strings.ContainsRune(t, 0) {
-				p.add("body", "must not contain NUL")
+				p.add("body", "webhook.nul")
 			}
 
 			for _, secret := range secrets {
 				if strings.Contains(t, secret) {
-					p.add("body", "must not have the secret token elsewhere")
+					p.add("body", "webhook.secret_elsewhere")
 				}
 			}
 		case json.Number:
 			if !jsonlimit.IsModest(t.String()) {
-				p.add("body", "has a number beyond reasonable size")
+				p.add("body", "webhook.number_too_big")
 			}
 		}
 	}

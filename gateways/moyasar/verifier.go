@@ -75,7 +75,7 @@ func (*Verifier) Headers() []string { return nil }
 func (v *Verifier) Verify(_ http.Header, body []byte, _ time.Time) (gateways.Event, error) {
 	where, text, found := findToken(body)
 	if !found || !v.knows(text) {
-		return gateways.Event{}, models.Errorf(models.CodeInvalidSignature, "The webhook's secret_token is missing or wrong.")
+		return gateways.Event{}, models.NewError(models.CodeInvalidSignature, "webhook.secret_token")
 	}
 
 	kept := string(body[:where.start]) + "null" + string(body[where.end:])

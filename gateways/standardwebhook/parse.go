@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,13 +34,13 @@ var currencyCode = regexp.MustCompile(`^[A-Za-z]{3}$`)
 // parse reads a body whose signature is good.
 func parse(id string, body []byte) (gateways.Event, error) {
 	if !utf8.Valid(body) || !json.Valid(body) {
-		return gateways.Event{}, models.Errorf(models.CodeMalformedRequest, "The webhook body is not JSON.")
+		return gateways.Event{}, models.NewError(models.CodeMalformedRequest, "webhook.not_json")
 	}
 
-	p := &parser{problems: map[string][]string{}}
+	p := &parser{problems: map[string][]models.Text{}}
 
 	if err := jsonlimit.Check(body, maxDepth); errors.Is(err, jsonlimit.ErrTooDeep) {
-		p.addf("body", "is nested too deeply")
+		p.add("body", "webhook.too_deep")
 
 		return gateways.Event{}, p.err()
 	} else if err != nil {
@@ -53,7 +52,7 @@ func parse(id string, body []byte) (gateways.Event, error) {
 
 	var root map[string]json.RawMessage
 	if json.Unmarshal(body, &root) != nil || root == nil {
-		p.addf("body", "must be an object")
+		p.add("body", "field.object")
 
 		return gateways.Event{}, p.err()
 	}
@@ -65,7 +64,7 @@ func parse(id string, body []byte) (gateways.Event, error) {
 
 	fields := p
 	if !known {
-		fields = &parser{problems: map[string][]string{}} // what does not parse is left empty
+		fields = &parser{problems: map[string][]models.Text{}} // what does not parse is left empty
 	}
 
 	fields.event(&event, root)
@@ -95,18 +94,18 @@ const (
 
 // parser collects what is wrong, so that the sender sees all of it at once.
 type parser struct {
-	problems map[string][]string
+	problems map[string][]models.Text
 	// reported counts the messages in problems.
 	reported int
 }
 
-func (p *parser) addf(field, format string, args ...any) {
+func (p *parser) add(field string, key models.Key, args ...any) {
 	if p.reported >= maxReports {
 		return
 	}
 
 	p.reported++
-	p.problems[field] = append(p.problems[field], fmt.Sprintf(format, args...))
+	p.problems[field] = append(p.problems[field], models.TextOf(key, args...))
 }
 
 func (p *parser) err() error {
@@ -114,16 +113,16 @@ func (p *parser) err() error {
 		return nil
 	}
 
-	return &models.Error{Code: models.CodeValidation, Message: "The webhook has invalid fields.", Details: p.problems}
+	return models.InvalidFields("webhook.invalid_fields", p.problems)
 }
 
 func (p *parser) headerID(id string) {
 	if utf8.RuneCountInString(id) > maxID {
-		p.addf(fieldID, "must be at most %d characters", maxID)
+		p.add(fieldID, "field.max_length", "n", maxID)
 	}
 
 	if !utf8.ValidString(id) {
-		p.addf(fieldID, "must be UTF-8")
+		p.add(fieldID, "webhook.utf8")
 	}
 }
 
@@ -134,9 +133,9 @@ func (p *parser) event(event *gateways.Event, root map[string]json.RawMessage) {
 
 		switch year := at.UTC().Year(); {
 		case err != nil:
-			p.addf("timestamp", "must be an RFC 3339 timestamp")
+			p.add("timestamp", "webhook.timestamp")
 		case year < 1 || year > 9999: // which can neither be stored nor shown
-			p.addf("timestamp", "must be in a year from 1 to 9999")
+			p.add("timestamp", "webhook.year")
 		default:
 			event.Timestamp = at
 		}
@@ -144,11 +143,11 @@ func (p *parser) event(event *gateways.Event, root map[string]json.RawMessage) {
 
 	var data map[string]json.RawMessage
 	if raw, ok := root["data"]; !ok {
-		p.addf("data", "is required")
+		p.add("data", "field.required")
 
 		return
 	} else if json.Unmarshal(raw, &data) != nil || data == nil {
-		p.addf("data", "must be an object")
+		p.add("data", "field.object")
 
 		return
 	}
@@ -169,7 +168,7 @@ func (p *parser) text(from map[string]json.RawMessage, key, field string, need p
 	raw, ok := from[key]
 	if !ok || isNull(raw) {
 		if need != optional {
-			p.addf(field, "is required")
+			p.add(field, "field.required")
 		}
 
 		return ""
@@ -177,17 +176,17 @@ func (p *parser) text(from map[string]json.RawMessage, key, field string, need p
 
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
-		p.addf(field, "must be a string")
+		p.add(field, "field.text")
 
 		return ""
 	}
 
 	if s == "" && need == required {
-		p.addf(field, "must not be empty")
+		p.add(field, "field.empty")
 	}
 
 	if utf8.RuneCountInString(s) > maxCode {
-		p.addf(field, "must be at most %d characters", maxCode)
+		p.add(field, "field.max_length", "n", maxCode)
 
 		return ""
 	}
@@ -204,7 +203,7 @@ func (p *parser) words(from map[string]json.RawMessage, key, field string) strin
 
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
-		p.addf(field, "must be a string")
+		p.add(field, "field.text")
 	}
 
 	return s
@@ -219,7 +218,7 @@ func (p *parser) uuid(data map[string]json.RawMessage, key, field string) uuid.U
 	id, err := uuid.Parse(text)
 	// uuid.Parse also takes braces, urn: and no dashes; ids have one form here.
 	if err != nil || len(text) != len(uuid.Nil.String()) {
-		p.addf(field, "must be a UUID")
+		p.add(field, "field.uuid")
 
 		return uuid.Nil
 	}
@@ -232,20 +231,20 @@ func (p *parser) amount(data map[string]json.RawMessage) models.Money {
 
 	raw, ok := data["amount"]
 	if !ok || isNull(raw) {
-		p.addf(field, "is required")
+		p.add(field, "field.required")
 
 		return models.Money{}
 	}
 
 	amount, err := parseAmount(string(bytes.TrimSpace(raw)))
 	if err != nil {
-		p.addf(field, "%s", err.Error())
+		p.add(field, "field.decimals", "n", amountDecimals)
 
 		return models.Money{}
 	}
 
 	if amount.IsNegative() {
-		p.addf(field, "must not be negative")
+		p.add(field, "webhook.negative")
 	}
 
 	return amount
@@ -276,7 +275,7 @@ func (p *parser) currency(data map[string]json.RawMessage) string {
 	}
 
 	if !currencyCode.MatchString(text) {
-		p.addf(field, "must be a three-letter code")
+		p.add(field, "webhook.currency")
 
 		return ""
 	}
@@ -294,7 +293,7 @@ func (p *parser) method(data map[string]json.RawMessage) models.PaymentMethod {
 		models.MethodBillPayment, "":
 		return method
 	default:
-		p.addf(field, "is not a known payment method")
+		p.add(field, "webhook.method")
 
 		return ""
 	}

@@ -21,7 +21,7 @@ const (
 // half a surrogate pair, numbers beyond numeric. Fields that are not read count too, as the body is kept whole.
 func (p *parser) storable(body []byte) {
 	if jsonlimit.LoneSurrogate(body) {
-		p.addf("body", "has an unpaired surrogate in a string")
+		p.add("body", "webhook.surrogate")
 	}
 
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -29,7 +29,7 @@ func (p *parser) storable(body []byte) {
 
 	var root any
 	if decoder.Decode(&root) != nil {
-		p.addf("body", "is not JSON that can be kept")
+		p.add("body", "webhook.not_storable")
 
 		return
 	}
@@ -49,7 +49,7 @@ func (p *parser) checkValue(value any, path []string) {
 		p.noNUL(v, path)
 	case json.Number:
 		if !jsonlimit.IsModest(v.String()) {
-			p.addf(fieldName(path), "is not a number of reasonable size")
+			p.add(fieldName(path), "webhook.number_size")
 		}
 	case []any:
 		for i, item := range v {
@@ -65,7 +65,7 @@ func (p *parser) checkValue(value any, path []string) {
 
 func (p *parser) noNUL(s string, path []string) {
 	if strings.ContainsRune(s, 0) {
-		p.addf(fieldName(path), "must not contain NUL")
+		p.add(fieldName(path), "webhook.nul")
 	}
 }
 

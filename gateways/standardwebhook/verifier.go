@@ -40,12 +40,12 @@ func (*Verifier) Headers() []string { return []string{HeaderID, HeaderTimestamp,
 // the event has that type and whatever of the body could be read.
 func (v *Verifier) Verify(h http.Header, body []byte, now time.Time) (gateways.Event, error) {
 	if !v.signed(h, body) {
-		return gateways.Event{}, models.Errorf(models.CodeInvalidSignature, "The webhook signature is missing or wrong.")
+		return gateways.Event{}, models.NewError(models.CodeInvalidSignature, "webhook.signature_missing")
 	}
 
 	// The age is ours to check: the library compares with the machine's clock only.
 	if !fresh(h.Get(HeaderTimestamp), now) {
-		return gateways.Event{}, models.Errorf(models.CodeInvalidSignature, "The webhook timestamp is too far from now.")
+		return gateways.Event{}, models.NewError(models.CodeInvalidSignature, "webhook.timestamp_off")
 	}
 
 	event, err := parse(h.Get(HeaderID), body)

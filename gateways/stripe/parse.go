@@ -93,11 +93,11 @@ func parse(body []byte, live bool) (gateways.Event, error) {
 	}
 
 	if json.Unmarshal(body, &m) != nil {
-		return gateways.Event{}, invalid("body", "must be an event")
+		return gateways.Event{}, invalid("body", "webhook.event")
 	}
 
 	if m.ID == "" || len(m.ID) > maxID || !isID(m.ID, "evt_") {
-		return gateways.Event{}, invalid("id", "must be the id of an event")
+		return gateways.Event{}, invalid("id", "webhook.event_id")
 	}
 
 	if cause := unreadable(&m, live); cause != "" {
@@ -106,9 +106,9 @@ func parse(body []byte, live bool) (gateways.Event, error) {
 
 	switch {
 	case m.Type == "" || len(m.Type) > maxID:
-		return gateways.Event{}, invalid("type", "is missing")
+		return gateways.Event{}, invalid("type", "webhook.missing")
 	case m.Created <= 0 || m.Created > maxTime:
-		return gateways.Event{}, invalid("created", "must be a time")
+		return gateways.Event{}, invalid("created", "webhook.time")
 	}
 
 	event := gateways.Event{ID: m.ID, Type: models.EventNotice, Timestamp: moment(int64(m.Created))}
@@ -168,17 +168,17 @@ const maxTime = 253402300799
 // readable is what PostgreSQL keeps and compares: JSON of text without NUL and half characters, neither deep nor full of members.
 func readable(body []byte) error {
 	if !utf8.Valid(body) || !json.Valid(body) {
-		return models.Errorf(models.CodeMalformedRequest, "The webhook's content is not JSON.")
+		return models.NewError(models.CodeMalformedRequest, "webhook.not_json")
 	}
 
 	if err := jsonlimit.Check(body, maxDepth); errors.Is(err, jsonlimit.ErrTooDeep) {
-		return invalid("body", "is nested too deeply")
+		return invalid("body", "webhook.too_deep")
 	} else if err != nil {
 		return err
 	}
 
 	if bytes.Contains(body, []byte(`\u0000`)) || jsonlimit.LoneSurrogate(body) {
-		return invalid("body", "has characters that are not text")
+		return invalid("body", "webhook.not_text")
 	}
 
 	return nil
@@ -224,7 +224,7 @@ func session(event gateways.Event, kind models.EventType, object json.RawMessage
 		Intent        any    `json:"payment_intent"` // its id; messages expand nothing
 	}
 	if json.Unmarshal(object, &s) != nil || s.Object != "checkout.session" || !isID(s.ID, "") {
-		return event, invalid("data.object", "must be a checkout session")
+		return event, invalid("data.object", "webhook.checkout_session")
 	}
 
 	reference, ours := ownReference(s.Reference)
@@ -235,7 +235,7 @@ func session(event gateways.Event, kind models.EventType, object json.RawMessage
 	}
 
 	if s.AmountTotal < 0 || s.Currency == "" || len(s.Currency) != 3 {
-		return event, invalid("data.object.amount_total", "the amount or the currency is missing or cannot be read")
+		return event, invalid("data.object.amount_total", "webhook.amount")
 	}
 
 	event.Type, event.CheckoutID, event.MerchantReference, event.ResultCode = kind, s.ID, reference, s.PaymentStatus
@@ -263,7 +263,7 @@ func refund(event gateways.Event, object json.RawMessage) (gateways.Event, error
 		Metadata      map[string]string `json:"metadata"`
 	}
 	if json.Unmarshal(object, &r) != nil || r.Object != "refund" || r.ID == "" || len(r.ID) > maxID {
-		return event, invalid("data.object", "must be a refund")
+		return event, invalid("data.object", "webhook.refund")
 	}
 
 	reference, ours := ownReference(r.Metadata[metaReference])
@@ -283,7 +283,7 @@ func refund(event gateways.Event, object json.RawMessage) (gateways.Event, error
 	}
 
 	if r.Amount <= 0 || len(r.Currency) != 3 {
-		return event, invalid("data.object.amount", "the amount or the currency is missing or cannot be read")
+		return event, invalid("data.object.amount", "webhook.amount")
 	}
 
 	event.Type, event.MerchantReference, event.RefundID = models.EventRefundSucceeded, reference, r.ID
@@ -313,7 +313,7 @@ func dispute(event gateways.Event, object json.RawMessage) (gateways.Event, erro
 	}
 	if json.Unmarshal(object, &d) != nil || d.Object != "dispute" || d.Amount < 0 || len(d.Currency) != 3 || len(d.Intent) > maxID ||
 		len(d.ID) > maxID {
-		return event, invalid("data.object", "must be a dispute")
+		return event, invalid("data.object", "webhook.dispute")
 	}
 
 	notice, known := disputeStates[d.Status]
@@ -346,8 +346,6 @@ func ownReference(text string) (uuid.UUID, bool) {
 	return id, err == nil && id.String() == text
 }
 
-func invalid(field, problem string) error {
-	return &models.Error{
-		Code: models.CodeValidation, Message: "The webhook has invalid fields.", Details: map[string][]string{field: {problem}},
-	}
+func invalid(field string, problem models.Key) error {
+	return models.InvalidFields("webhook.invalid_fields", map[string][]models.Text{field: {models.TextOf(problem)}})
 }

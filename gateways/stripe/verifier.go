@@ -70,7 +70,7 @@ func (*Verifier) Headers() []string { return []string{HeaderSignature} }
 func (v *Verifier) Verify(h http.Header, body []byte, now time.Time) (gateways.Event, error) {
 	header, ok := v.signed(h, body, now)
 	if !ok {
-		return gateways.Event{}, models.Errorf(models.CodeInvalidSignature, "The webhook's signature is missing, wrong or too old.")
+		return gateways.Event{}, models.NewError(models.CodeInvalidSignature, "webhook.signature_old")
 	}
 
 	event, err := parse(body, v.live)

@@ -171,7 +171,7 @@ func TestEntriesUnderNoSealAreTheLast(t *testing.T) {
 	require.Equal(t, []string{"log-chain"}, rules)
 }
 
-// The origin that log-ins of before have in their details is theirs; one that was put in place of it is not.
+// The origin that earlier log-ins have in their details is theirs; one that was put in place of it is not.
 func TestOriginOfOldLogins(t *testing.T) {
 	t.Parallel()
 

@@ -81,7 +81,7 @@ func withoutGuards(cell string) string {
 }
 
 // digestsOf are those that an entry may have: of its fields, and of none in place of its origin where that is the one in its details. So
-// it is shown for log-ins of before entries had an origin. written is how the file writes a text.
+// it is shown for log-ins that predate the origin of entries. written is how the file writes a text.
 func digestsOf(r logRow, written func(string) string) []string {
 	may := []string{r.digest(r["address"], r["user_agent"])}
 

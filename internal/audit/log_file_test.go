@@ -156,7 +156,7 @@ func lineWith(t *testing.T, lines []string, text string) int {
 	return i
 }
 
-// A file that broke off is not taken for a whole one, and one with filters is checked as far as it goes.
+// An interrupted file is not taken for a whole one, and one with filters is checked as far as it goes.
 func TestExportedLogInPart(t *testing.T) {
 	t.Parallel()
 

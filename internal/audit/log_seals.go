@@ -127,7 +127,7 @@ ORDER BY number`
 type logSeal struct {
 	number         int64
 	previous, hash string
-	old            bool // of before what is looked at
+	old            bool // older than what is looked at
 	since, until   int64
 	notedAt        sql.NullInt64
 	sealedAt       int64

@@ -28,7 +28,7 @@ WHERE t.failure_code IN ('AMOUNT_MISMATCH', 'CURRENCY_MISMATCH')
 	}
 }
 
-// suspenseProof: mismatches of before the migration 0018 are in no account.
+// suspenseProof: mismatches that predate migration 18 are in no account.
 func suspenseProof() check {
 	return check{
 		needs: "payment_transactions.suspense_at",

@@ -1,6 +1,6 @@
 package audit
 
-// refundProof: refunds of before the gateway's answers were stored have their webhook, if that came.
+// refundProof: refunds that predate the storing of gateways' answers have their webhook, if that came.
 func refundProof() check {
 	return check{
 		needs: "refunds.proof_due",

@@ -11,7 +11,7 @@ import (
 
 // RunSince is Run for what has happened since the last snapshot of the balances: it looks at every payment, booking and campaign that
 // anything has happened to since then, or that something is still to happen to, with all that belongs to them, by the rules of Run; and
-// it holds what reports say against the snapshot. Rules that need sums over everything are left to Run. A row of before that was changed
+// it holds what reports say against the snapshot. Rules that need sums over everything are left to Run. An older row that was changed
 // behind the service's back without a trace in time is found by Run alone. Error: ErrNoSnapshot, and those of Run.
 func RunSince(ctx context.Context, db *sql.DB, found func(Difference) error) (Summary, error) {
 	began := time.Now()

@@ -74,7 +74,7 @@ WHERE t.id IS NULL OR f.currency <> coalesce(t.captured_currency, t.currency)
 	}
 }
 
-// recordPayout: the entry of the audit log is written in the SQL transaction of the payout, and has what it set. Of marks of before
+// recordPayout: the entry of the audit log is written in the SQL transaction of the payout, and has what it set. Of earlier marks
 // the migration 0017, and of versions that ran on beside it, not every one names a person.
 func recordPayout() check {
 	return check{

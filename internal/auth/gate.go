@@ -95,5 +95,5 @@ func (g *Gate) Judge(p Principal, now AccountStatus, err error) error {
 
 // ErrSecondFactorNeeded is what an account of a role that must have a second factor, and has none, is answered.
 func ErrSecondFactorNeeded() error {
-	return models.Errorf(models.CodeSecondFactorNeeded, "The role needs a second factor: POST /api/v1/me/totp.")
+	return models.NewError(models.CodeSecondFactorNeeded, "access.second_factor")
 }

@@ -165,7 +165,7 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 func errBusy() error {
-	return models.Errorf(models.CodeServiceUnavailable, "The service is busy; try again shortly.")
+	return models.NewError(models.CodeServiceUnavailable, "request.busy")
 }
 
 // maxDurations is how many are remembered: those of a second or two.

@@ -270,7 +270,7 @@ func (s *SignOn) Allows(role models.Role) bool { return slices.Contains(s.settin
 func (s *SignOn) unavailable(ctx context.Context, err error) error {
 	s.log.WarnContext(ctx, "identity provider does not answer", "error", err)
 
-	return models.Errorf(models.CodeServiceUnavailable, "The identity provider cannot be reached.")
+	return models.NewError(models.CodeServiceUnavailable, "sign_on.unavailable")
 }
 
 // SignOnError says why a sign-on has failed, for the log and the audit log: no address, no secret, nothing that a stranger has written.
@@ -292,7 +292,7 @@ func signOnError(reason string) error {
 
 // NewSignOnError is a failed sign-on with the code that its page shows.
 func NewSignOnError(code models.Code, reason string) error {
-	return &SignOnError{Reason: reason, domain: models.Errorf(code, "The sign-on at the identity provider has failed.")}
+	return &SignOnError{Reason: reason, domain: models.NewError(code, "sign_on.failed")}
 }
 
 // SignOnName is a short name of an attempt, by its state.

@@ -62,8 +62,8 @@ func Check(document []byte, maxDepth int) error {
 }
 
 func tooMany() error {
-	return models.Errorf(models.CodeTooManyMembers,
-		"The body has more than %d members in its objects, or more than %d elements in its lists.", MaxMembers, MaxElements)
+	return models.NewError(models.CodeTooManyMembers,
+		"request.too_many_members", "members", MaxMembers, "elements", MaxElements)
 }
 
 // stringEnd is the position of the quote that ends the string which begins at i.

@@ -43,9 +43,9 @@ func Check(file []byte) (contentType string, err error) {
 
 	switch {
 	case err != nil, !complete, header.Width < 1, header.Height < 1:
-		return "", models.Errorf(models.CodeUnsupportedMediaType, "A photo is not a complete JPEG, PNG or WebP picture.")
+		return "", models.NewError(models.CodeUnsupportedMediaType, "photo.incomplete")
 	case header.Width > maxSide, header.Height > maxSide, header.Width*header.Height > maxPixels:
-		return "", models.Invalid("photos", "a photo can have at most %d × %d and %d million pixels", maxSide, maxSide, maxPixels/1_000_000)
+		return "", models.Invalid("photos", "photo.pixels", "width", maxSide, "height", maxSide, "megapixels", maxPixels/1_000_000)
 	}
 
 	return contentType, nil

@@ -9,39 +9,16 @@ import (
 	"rihla/models"
 )
 
-// grouped is the amount with Western digits, which both languages use: `1,150.00`.
-func grouped(m models.Money) string {
-	const group = 3
-
-	whole, cents, _ := strings.Cut(m.String(), ".")
-	sign := ""
-
-	if whole[0] == '-' {
-		sign, whole = "-", whole[1:]
-	}
-
-	for i := len(whole) - group; i > 0; i -= group {
-		whole = whole[:i] + "," + whole[i:]
-	}
-
-	return sign + whole + "." + cents
-}
-
 // money is an amount with its currency: in words for SAR, and its ISO 4217 code for money that was taken in another one.
 func (w *writer) money(m models.Money, currency string) string {
 	if currency == "" || currency == models.Currency {
-		return w.text("money", map[string]string{"Amount": grouped(m)})
+		return w.text("money", map[string]string{"Amount": m.Grouped()})
 	}
 
-	return grouped(m) + " " + clean(currency)
+	return m.Grouped() + " " + clean(currency)
 }
 
-var (
-	arabicWeekdays = [...]string{"الأحد", "الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت"}
-	arabicMonths   = [...]string{
-		"يناير", "فبراير", "مارس", "أبريل", "مايو", "يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر",
-	}
-)
+var arabicWeekdays = [...]string{"الأحد", "الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت"}
 
 // moment writes an RFC 3339 time as people in Riyadh read it, short for SMS and long for mail; nothing stays nothing.
 func (w *writer) moment(text string) (short, long string, err error) {
@@ -55,10 +32,10 @@ func (w *writer) moment(text string) (short, long string, err error) {
 	}
 
 	t = t.In(models.Riyadh)
-	weekday, month := t.Weekday().String(), t.Month().String()
+	weekday, month := t.Weekday().String(), models.MonthName(t.Month(), w.locale)
 
 	if w.locale == models.LocaleArabic {
-		weekday, month = arabicWeekdays[t.Weekday()], arabicMonths[t.Month()-1]
+		weekday = arabicWeekdays[t.Weekday()]
 	}
 
 	return t.Format("02/01/2006 15:04"), w.text("moment", map[string]string{

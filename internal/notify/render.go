@@ -302,7 +302,7 @@ func shortID(id string) string {
 }
 
 // clean makes outside text safe to put into a header or a sentence: one line, nothing that cannot be seen or turns the reading direction
-// of what follows, and not longer than maxValue. Requests bring no such text (rules: input.words); rows of before may.
+// of what follows, and not longer than maxValue. Requests bring no such text (rules: input.words); older rows may.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, ""), string(unicode.ReplacementChar), "")
 

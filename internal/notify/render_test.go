@@ -280,7 +280,7 @@ func TestGrouped(t *testing.T) {
 	for amount, want := range map[string]string{
 		"0": "0.00", "999.9": "999.90", "1000": "1,000.00", "-1150": "-1,150.00", "999999999999.99": "999,999,999,999.99", "-100": "-100.00",
 	} {
-		require.Equal(t, want, grouped(models.MustMoney(amount)))
+		require.Equal(t, want, models.MustMoney(amount).Grouped())
 	}
 }
 

@@ -3,7 +3,7 @@ import { isRouteErrorResponse, useRouteError } from 'react-router';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
 
-/** What is shown when a page breaks, or its files are gone because a newer version is served. */
+/** The page for one that breaks, or its files are gone because a newer version is served. */
 export function Failed() {
   const { t } = useWords();
   const error = useRouteError();

@@ -110,7 +110,7 @@ func insertUser(ctx context.Context, conn bun.IDB, u models.User) (models.User, 
 
 	_, err := conn.NewInsert().Model(&u).Returning("?Columns").Exec(ctx)
 	if db.Violates(err, "users_email_live") {
-		return models.User{}, models.Errorf(models.CodeEmailAlreadyExists, "An account with this email exists already.")
+		return models.User{}, models.NewError(models.CodeEmailAlreadyExists, "account.exists")
 	}
 
 	if err != nil {

@@ -166,7 +166,7 @@ func (s *Store) IssueToken(ctx context.Context, id uuid.UUID, hash []byte) error
 
 // errNoToken is what every link answers that does not open: never sent, used, too old, of another address than the account has now.
 func errNoToken() error {
-	return models.Invalid("token", "is not valid any more; ask for a new one")
+	return models.Invalid("token", "account.link_expired")
 }
 
 // useToken has a link count once and locks its account first, the order of all. Error: VALIDATION_ERROR on token.

@@ -102,7 +102,7 @@ func stillManages(ctx context.Context, tx bun.Tx, by db.Actor) error {
 	}
 
 	if role != models.RoleSuperAdmin {
-		return models.Errorf(models.CodeForbidden, "Your role does not allow this operation.")
+		return models.NewError(models.CodeForbidden, "access.role")
 	}
 
 	return nil
@@ -113,7 +113,7 @@ func managed(ctx context.Context, tx bun.Tx, by db.Actor, id uuid.UUID) (models.
 	var u models.User
 
 	if by.UserID == id {
-		return u, models.Errorf(models.CodeForbidden, "The own account is not managed here.")
+		return u, models.NewError(models.CodeForbidden, "account.own")
 	}
 
 	if err := stillManages(ctx, tx, by); err != nil {
@@ -191,12 +191,12 @@ func (s *Store) UnlockAccount(ctx context.Context, by db.Actor, id uuid.UUID) (m
 func (s *Store) InviteAgain(ctx context.Context, by db.Actor, id uuid.UUID) (models.User, error) {
 	return s.manage(ctx, by, id, func(ctx context.Context, tx bun.Tx, u models.User) (models.User, models.AuditAction, error) {
 		if u.State() != models.AccountInvited {
-			return u, "", models.Errorf(models.CodeInvalidState, "The account waits for no invitation.")
+			return u, "", models.NewError(models.CodeInvalidState, "account.no_invitation")
 		}
 
 		queued, err := queueLink(ctx, tx, &u, models.TokenInvitation)
 		if err == nil && !queued {
-			err = models.Errorf(models.CodeInvalidState, "The account has had its invitations of 24 hours.")
+			err = models.NewError(models.CodeInvalidState, "account.invitations_used")
 		}
 
 		return u, models.AuditUserInvited, err

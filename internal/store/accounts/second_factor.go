@@ -278,7 +278,7 @@ func (s *Store) BeginSecondFactor(ctx context.Context, user uuid.UUID, sealed []
 }
 
 func errHasSecondFactor() error {
-	return models.Errorf(models.CodeInvalidState, "The account has a second factor already. Remove it first.")
+	return models.NewError(models.CodeInvalidState, "second_factor.exists")
 }
 
 // ConfirmSecondFactor ends a try of the first code of a new secret: the account has a second factor from now on, recovery codes, and no
@@ -303,7 +303,7 @@ func (s *Store) ConfirmSecondFactor(
 		err := tx.NewRaw("SELECT secret FROM second_factors WHERE user_id = ? AND confirmed_at IS NULL FOR NO KEY UPDATE", u.ID).
 			Scan(ctx, &sealed)
 		if errors.Is(err, sql.ErrNoRows) {
-			refusal = models.Errorf(models.CodeInvalidState, "There is no second factor to confirm. Begin with POST /api/v1/me/totp.")
+			refusal = models.NewError(models.CodeInvalidState, "second_factor.not_begun")
 
 			return nil
 		}
@@ -380,7 +380,7 @@ func (s *Store) RemoveSecondFactor(ctx context.Context, by db.Actor, user, kept 
 // removeSecondFactor is RemoveSecondFactor under the lock of the account, which it changes with it.
 func removeSecondFactor(ctx context.Context, tx bun.Tx, by db.Actor, u *models.User, kept uuid.UUID) error {
 	if u.SecondFactorAt == nil {
-		return models.Errorf(models.CodeInvalidState, "The account has no second factor.")
+		return models.NewError(models.CodeInvalidState, "second_factor.none")
 	}
 
 	for _, statement := range []string{

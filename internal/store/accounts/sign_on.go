@@ -46,7 +46,7 @@ func (s *Store) StepUpBySignOn(ctx context.Context, u models.User, id uuid.UUID,
 				AND u.id = s.user_id AND u.second_factor_at IS NULL AND `+db.AccountIsLive+` RETURNING s.id, s.code_at`,
 			at, id, u.ID, models.SecondFactorIssuer).Scan(ctx, &session)
 		if errors.Is(err, sql.ErrNoRows) {
-			return models.Errorf(models.CodeInvalidState, "The session cannot be stepped up at the identity provider.")
+			return models.NewError(models.CodeInvalidState, "sign_on.no_step_up")
 		}
 
 		if err != nil {

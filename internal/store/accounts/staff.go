@@ -29,7 +29,8 @@ var staffOrder = db.Order{
 // EMAIL_ALREADY_EXISTS.
 func (s *Store) CreateStaff(ctx context.Context, by db.Actor, u models.User) (models.User, error) {
 	if !u.Role.IsProvider() {
-		return models.User{}, models.Invalid("role", "must be one of %s, %s", models.RoleProviderAdmin, models.RoleProviderStaff)
+		return models.User{}, models.Invalid("role", "field.one_of",
+			"values", []string{string(models.RoleProviderAdmin), string(models.RoleProviderStaff)})
 	}
 
 	if u.ProviderID == nil {

@@ -44,7 +44,7 @@ const maxOffers = 10
 // IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
 func (s *Store) CreateBooking(ctx context.Context, n NewBooking, now time.Time) (models.Booking, error) {
 	if len(n.Passengers) < 1 || len(n.Passengers) > maxPassengers {
-		return models.Booking{}, models.Invalid("passengers", "must name 1 to %d passengers", maxPassengers)
+		return models.Booking{}, models.Invalid("passengers", "booking.passengers", "max", maxPassengers)
 	}
 
 	if n.ID == uuid.Nil {
@@ -94,7 +94,7 @@ func (s *Store) firstReason(ctx context.Context, n NewBooking, err error, now ti
 // checkAmount refuses a booking that cannot be paid. Errors: VALIDATION_ERROR, METHOD_NOT_AVAILABLE.
 func (s *Store) checkAmount(b *models.Booking) error {
 	if !b.Amount.Fits() {
-		return models.Invalid("passengers", "cost more together than one booking may")
+		return models.Invalid("passengers", "booking.too_expensive")
 	}
 
 	if b.HoldMethod == nil { // by which it is to be paid is not said yet
@@ -163,11 +163,11 @@ func (s *Store) readOffer(ctx context.Context, n NewBooking, now time.Time) (o t
 	case err == nil && s.tooManyAttempts(begun) != nil:
 		return o, s.tooManyAttempts(begun)
 	case err != nil || !visible:
-		return o, models.Invalid("trip_id", "is not a trip of the catalogue")
+		return o, models.Invalid("trip_id", "booking.trip_unknown")
 	case !open:
-		return o, models.Errorf(models.CodeTripNotBookable, "The trip is not published or has departed.")
+		return o, models.NewError(models.CodeTripNotBookable, "booking.trip_not_bookable")
 	case !room:
-		return o, models.Errorf(models.CodeTripCapacityReached, "The trip has not enough seats left.")
+		return o, models.NewError(models.CodeTripCapacityReached, "booking.trip_full")
 	default:
 		return o, nil
 	}

@@ -24,28 +24,26 @@ const (
 func (s *Store) errUnpaid(limit string, unpaid, held int64) error {
 	switch limit {
 	case limitAccountBookings:
-		return models.Errorf(models.CodeTooManyUnpaidBookings,
-			"%d bookings of this account wait for their payment. Pay or cancel one of them first.", unpaid)
+		return models.NewError(models.CodeTooManyUnpaidBookings,
+			"booking.unpaid_limit", "n", unpaid)
 	case limitAccountSeats:
-		return models.Errorf(models.CodeTooManyUnpaidBookings,
-			"Unpaid bookings of this account hold %d seats, of %d that they may. Pay or cancel one of them first.", held, s.policies.UnpaidSeats)
+		return models.NewError(models.CodeTooManyUnpaidBookings,
+			"booking.unpaid_seats", "held", held, "max", s.policies.UnpaidSeats)
 	default: // perhaps a stranger's phone: do not reveal how much is unpaid there
-		return models.Errorf(models.CodeTooManyUnpaidBookings,
-			"Too many unpaid bookings have this contact phone. Use another phone, or wait until they are paid or expire.")
+		return models.NewError(models.CodeTooManyUnpaidBookings,
+			"booking.unpaid_phone")
 	}
 }
 
 // errStranger is TOO_MANY_UNPAID_BOOKINGS of accounts whose address is not verified, together: of the trip, or of the caller's network.
 func errStranger(limit string) error {
 	if limit == "NETWORK" {
-		return models.Errorf(models.CodeTooManyUnpaidBookings,
-			"Too many seats wait for their payment that accounts without a verified e-mail address have booked from your network. "+
-				"Verify your e-mail address, or book again later.")
+		return models.NewError(models.CodeTooManyUnpaidBookings,
+			"booking.unpaid_network")
 	}
 
-	return models.Errorf(models.CodeTooManyUnpaidBookings,
-		"Too many seats of this trip wait for their payment that accounts without a verified e-mail address have booked. "+
-			"Verify your e-mail address, or book again later.")
+	return models.NewError(models.CodeTooManyUnpaidBookings,
+		"booking.unpaid_trip")
 }
 
 // maxAttempts is how many attempts one booking or campaign has. Every intent reads them.
@@ -59,9 +57,9 @@ func (s *Store) MayAttempt(ctx context.Context, a models.Attempt, now time.Time)
 	case a.Number <= maxAttempts:
 		return s.limitAttempts(ctx, s.db, a.UserID, now)
 	case a.BookingID != uuid.Nil:
-		return models.Errorf(models.CodeBookingNotPayable, "The booking has had %d payment attempts. Cancel it and book again.", maxAttempts)
+		return models.NewError(models.CodeBookingNotPayable, "booking.too_many_attempts", "n", maxAttempts)
 	default:
-		return models.Errorf(models.CodeCampaignNotPayable, "The campaign has had %d payment attempts. Make another one.", maxAttempts)
+		return models.NewError(models.CodeCampaignNotPayable, "campaign.too_many_attempts", "n", maxAttempts)
 	}
 }
 
@@ -88,8 +86,8 @@ func (s *Store) tooManyAttempts(begun int) error {
 		return nil
 	}
 
-	return models.Errorf(models.CodeTooManyUnpaidBookings,
-		"This account has begun %d payments within an hour without paying them. Wait before beginning another one.", begun)
+	return models.NewError(models.CodeTooManyUnpaidBookings,
+		"booking.unpaid_payments", "n", begun)
 }
 
 // limitBills refuses a bill for seats of a trip of which unpaid bills hold as much as they may: they wait for days. The caller has
@@ -114,7 +112,7 @@ func (s *Store) limitBills(ctx context.Context, tx bun.Tx, trip, booking uuid.UU
 }
 
 func errBillShare() error {
-	return models.Errorf(models.CodeMethodNotAvailable, "Too many seats of the trip wait for bills to be paid. Choose another way to pay.")
+	return models.NewError(models.CodeMethodNotAvailable, "method.bills_full")
 }
 
 // ChangeMethod keeps the method of a booking's next attempt, under the booking's lock. A booking that begins to wait for a bill

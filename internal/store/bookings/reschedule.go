@@ -15,7 +15,7 @@ import (
 )
 
 // errBookingAppeared rolls back a move of a trip: a booking was made beside it, and another transaction has locked that.
-var errBookingAppeared = models.Errorf(models.CodeServiceUnavailable, "The trip is being booked at this moment. Try again.")
+var errBookingAppeared = models.NewError(models.CodeServiceUnavailable, "trip.being_booked")
 
 // UpdateTrip changes a trip under its row lock; apply gets it as it is, RestStopIDs included, may run more than once,
 // and its error is returned. The status and the seats taken stay as they are. When the departure of a PUBLISHED trip changes,

@@ -3,13 +3,11 @@ package bookings
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
-	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -18,14 +16,13 @@ import (
 func mayMove(was, is *models.Trip, now time.Time) error {
 	// Customers who have travelled would get a right to all of their money back.
 	if was.SeatsTaken > 0 && !was.DepartureAt.After(now) {
-		return models.Errorf(models.CodeInvalidState,
-			"The trip left at %s with %d seats taken: its departure cannot be changed any more.",
-			catalogue.FormatTime(was.DepartureAt), was.SeatsTaken)
+		return models.NewError(models.CodeInvalidState,
+			"trip.left", "at", was.DepartureAt, "n", was.SeatsTaken)
 	}
 
 	// A departure in the past hides the trip: that is no way to end one that has been sold.
 	if !is.DepartureAt.After(now) {
-		return models.Invalid("departure_at", "must be in the future for a published trip")
+		return models.Invalid("departure_at", "trip.departure_past")
 	}
 
 	return nil
@@ -46,7 +43,7 @@ func leavesNotice(p models.Policies, was, is *models.Trip, bookings []models.Boo
 	for i := range bookings {
 		b := &bookings[i]
 		if holdsSeats(b) && models.GivesRefund(was.DepartureAt, is.DepartureAt, b.BookedDepartureAt, p.RescheduleTolerance) {
-			return models.Invalid("departure_at", "must leave customers at least %s when it is brought forward", formatDuration(p.RescheduleNotice))
+			return models.Invalid("departure_at", "trip.notice", "notice", p.RescheduleNotice)
 		}
 	}
 
@@ -54,7 +51,7 @@ func leavesNotice(p models.Policies, was, is *models.Trip, bookings []models.Boo
 }
 
 // movesLeft says whether a trip, whose row is locked, can be moved once more today: every move is a message to all of its customers.
-// Moves of before the first of them count for none. Error: INVALID_STATE.
+// Moves before the first of them count for none. Error: INVALID_STATE.
 func movesLeft(ctx context.Context, p models.Policies, tx bun.Tx, trip uuid.UUID, bookings []models.Booking, now time.Time) error {
 	var first time.Time
 
@@ -77,23 +74,8 @@ func movesLeft(ctx context.Context, p models.Policies, tx bun.Tx, trip uuid.UUID
 	}
 
 	if int(n) >= p.TripMovesPerDay {
-		return models.Errorf(models.CodeInvalidState, "The trip has been moved %d times today, and its customers are told each time: "+
-			"it can be moved again tomorrow (Riyadh); bookings can be refunded until then.", n)
+		return models.NewError(models.CodeInvalidState, "trip.moved_too_often", "n", n)
 	}
 
 	return nil
-}
-
-// formatDuration is a time without the parts that are zero: 24h, 1h30m.
-func formatDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-
-	return text
 }

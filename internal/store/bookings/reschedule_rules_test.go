@@ -86,7 +86,7 @@ func TestASoldTripIsBroughtForwardWithNotice(t *testing.T) {
 		var why *models.Error
 
 		require.ErrorAs(t, err, &why)
-		require.Equal(t, []string{"must leave customers at least 24h when it is brought forward"}, why.Details["departure_at"])
+		require.Equal(t, []string{"must leave customers at least 24h when it is brought forward"}, why.EnglishDetails()["departure_at"])
 	}
 
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM trip_moves"))

@@ -106,13 +106,13 @@ type searchWords struct {
 func ParseSearch(text string) (searchWords, error) {
 	w := searchWords{text: models.CleanText(text)}
 	if models.Fold(w.text) == "" { // it would be part of everything
-		return w, models.Invalid("search", "must be 3 to 255 characters and not blank")
+		return w, models.Invalid("search", "list.search")
 	}
 
 	number, ok := models.ParseBookingNumber(w.text)
 	if number != "" && !ok {
 		return w, models.Invalid("search",
-			"is no booking number: its last character does not fit the others; look for a typing mistake in %s", number)
+			"list.booking_number", "number", number)
 	}
 
 	w.number = number

@@ -104,7 +104,7 @@ func TestBookingsAreFound(t *testing.T) {
 	wrong := first.Number[:9] + string("0123456789A"[(strings.IndexByte("0123456789A", first.Number[9])+1)%11])
 	_, err = b.Store.Bookings.ListBookings(t.Context(), bookings.BookingFilter{Search: wrong})
 	bookstest.RequireInvalid(t, err, "search",
-		"is no booking number: its last character does not fit the others; look for a typing mistake in "+wrong)
+		"is not a booking number: the check character does not match. Check the spelling of "+wrong)
 }
 
 func TestListBookingsFiltersAndSorts(t *testing.T) {

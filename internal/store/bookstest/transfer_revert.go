@@ -16,5 +16,5 @@ func RequireInvalid(t *testing.T, err error, field, says string) {
 	var e *models.Error
 
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, map[string][]string{field: {says}}, e.Details)
+	require.Equal(t, map[string][]string{field: {says}}, e.EnglishDetails())
 }

@@ -55,7 +55,7 @@ func (s *Store) addPhotos(ctx context.Context, tx bun.Tx, b *models.Bus, photos 
 	}
 
 	if there+len(photos) > models.MaxBusPhotos {
-		return nil, models.Invalid("photos", "a bus can have at most %d photos; this one has %d", models.MaxBusPhotos, there)
+		return nil, models.Invalid("photos", "bus.photos", "max", models.MaxBusPhotos, "there", there)
 	}
 
 	if err := s.refusePhotos(ctx, tx, b.ProviderID, photos); err != nil {
@@ -104,7 +104,7 @@ func (s *Store) refusePhotos(ctx context.Context, tx bun.Tx, provider uuid.UUID,
 	}
 
 	if size > s.policies.MediaQuota {
-		return models.Invalid("photos", "all photos of a company can have %d MiB at most", s.policies.MediaQuota>>20)
+		return models.Invalid("photos", "photo.quota", "mib", s.policies.MediaQuota>>20)
 	}
 
 	return nil

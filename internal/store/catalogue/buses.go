@@ -41,7 +41,7 @@ var busKind = resourceKind[models.Bus]{
 	},
 	refuse: func(err error) error {
 		if db.Violates(err, "buses_plate_live") {
-			return models.Errorf(models.CodeBusPlateAlreadyExists, "The provider has a bus with this plate number already.")
+			return models.NewError(models.CodeBusPlateAlreadyExists, "bus.plate_exists")
 		}
 
 		return nil
@@ -97,7 +97,7 @@ func (s *Store) UpdateBus(
 		}
 
 		if tooSmall {
-			return models.Invalid("capacity", "must not be below that of a published trip that uses the bus")
+			return models.Invalid("capacity", "bus.capacity")
 		}
 
 		return nil

@@ -234,7 +234,7 @@ func campaignEditable(ctx context.Context, tx bun.Tx, c *models.AdCampaign) erro
 	}
 
 	if paying {
-		return models.Errorf(models.CodeInvalidState, "A payment of the campaign is under way.")
+		return models.NewError(models.CodeInvalidState, "campaign.payment_open")
 	}
 
 	return nil
@@ -254,13 +254,13 @@ func (s *Store) checkCampaign(
 		return err
 	case len(trips) == 0:
 		return &models.Error{
-			Code: models.CodeReferenceNotOwned, Message: "The campaign refers to a trip that the provider does not have.",
-			Details: map[string][]string{"trip_id": {"is not a trip of the provider"}},
+			Code: models.CodeReferenceNotOwned, Text: models.TextOf("campaign.foreign_trip"),
+			Details: map[string][]models.Text{"trip_id": {models.TextOf("campaign.trip")}},
 		}
 	case !c.Price.IsPositive():
-		return models.Invalid("price", "must be more than 0")
+		return models.Invalid("price", "field.positive")
 	case !amount.Fits():
-		return models.Invalid("price", "is too large with VAT")
+		return models.Invalid("price", "campaign.price_with_vat")
 	}
 
 	if err := c.CheckDates(startedOn, now); err != nil {

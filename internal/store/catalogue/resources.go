@@ -212,7 +212,7 @@ func deleteResource[T resource](
 			}
 
 			if used {
-				return models.Errorf(models.CodeResourceInUse, "A published trip that is still to depart uses it.")
+				return models.NewError(models.CodeResourceInUse, "trip.in_use")
 			}
 		}
 

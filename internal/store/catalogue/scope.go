@@ -27,7 +27,7 @@ var platformScope = scope{all: true}
 // that of the company they name, or all, for ADMIN and SUPER_ADMIN (rules: scope.admins). Error: FORBIDDEN for everybody else.
 func scopeOf(by db.Actor, asked uuid.UUID) (scope, error) {
 	if !by.Role.IsProvider() && !by.Role.IsAdmin() {
-		return scope{}, models.Errorf(models.CodeForbidden, "The role may not use provider resources.")
+		return scope{}, models.NewError(models.CodeForbidden, "access.provider_resources")
 	}
 
 	provider, err := by.ProviderScope(asked)
@@ -71,7 +71,7 @@ func writable(ctx context.Context, db bun.IDB, by db.Actor) (scope, error) {
 	}
 
 	if status != models.StatusActive {
-		return scope{}, models.Errorf(models.CodeForbidden, "The provider is not active: its staff can read and not write.")
+		return scope{}, models.NewError(models.CodeForbidden, "access.provider_inactive")
 	}
 
 	return sc, nil

@@ -115,7 +115,7 @@ func (s *Store) PublishTrip(ctx context.Context, by db.Actor, id uuid.UUID, now 
 		}
 
 		if t.Status != models.TripDraft {
-			return models.Errorf(models.CodeInvalidState, "The trip is %s and cannot be published.", t.Status)
+			return models.NewError(models.CodeInvalidState, "trip.not_publishable", "status", t.Status)
 		}
 
 		if err := checkOffered(ctx, tx, t); err != nil {
@@ -123,7 +123,7 @@ func (s *Store) PublishTrip(ctx context.Context, by db.Actor, id uuid.UUID, now 
 		}
 
 		if !t.DepartureAt.After(now) {
-			return models.Errorf(models.CodeInvalidState, "The trip's departure has passed: it cannot be published.")
+			return models.NewError(models.CodeInvalidState, "trip.departed")
 		}
 
 		res, err := tx.NewUpdate().Model((*models.Trip)(nil)).Set("status = ?", models.TripPublished).Set("updated_at = now()").
@@ -146,8 +146,8 @@ func (s *Store) PublishTrip(ctx context.Context, by db.Actor, id uuid.UUID, now 
 func (s *Store) DeleteTrip(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) error {
 	return deleteResource(ctx, s, tripKind, by, id, func(_ context.Context, _ bun.Tx, t *models.Trip) error {
 		if t.SeatsTaken > 0 {
-			return models.Errorf(models.CodeInvalidState,
-				"Bookings hold %d seats on the trip: they have to be cancelled or refunded first.", t.SeatsTaken)
+			return models.NewError(models.CodeInvalidState,
+				"trip.seats_booked", "n", t.SeatsTaken)
 		}
 
 		return nil
@@ -262,28 +262,26 @@ func checkOffered(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 		return err
 	}
 
-	idle := map[string][]string{}
+	idle := map[string][]models.Text{}
 
 	switch used.bus.Status {
 	case models.StatusActive:
 	case models.StatusUnderMaintenance:
-		idle["bus_id"] = []string{"is under maintenance: a published trip needs an active bus"}
+		idle["bus_id"] = []models.Text{models.TextOf("trip.bus_under_maintenance")}
 	default:
-		idle["bus_id"] = []string{"is inactive: a published trip needs an active bus"}
+		idle["bus_id"] = []models.Text{models.TextOf("trip.bus_inactive")}
 	}
 
 	if slices.ContainsFunc(used.hotel, ownResource.idle) {
-		idle["hotel_id"] = []string{"is inactive: a published trip needs an active hotel"}
+		idle["hotel_id"] = []models.Text{models.TextOf("trip.hotel_inactive")}
 	}
 
 	if slices.ContainsFunc(used.stops, ownResource.idle) {
-		idle["rest_stop_ids"] = []string{"must all be active for a published trip"}
+		idle["rest_stop_ids"] = []models.Text{models.TextOf("trip.rest_stops_inactive")}
 	}
 
 	if len(idle) > 0 {
-		return &models.Error{
-			Code: models.CodeValidation, Message: "The trip uses resources that are out of use.", Details: idle,
-		}
+		return models.InvalidFields("trip.out_of_use", idle)
 	}
 
 	return nil
@@ -306,7 +304,7 @@ func (r ownResource) idle() bool { return r.Status != models.StatusActive }
 
 func checkReferences(ctx context.Context, tx bun.Tx, t *models.Trip) (used tripResources, err error) {
 	own := scope{provider: t.ProviderID}
-	foreign := map[string][]string{}
+	foreign := map[string][]models.Text{}
 
 	buses, err := lockOwn[models.Bus](ctx, tx, own, []uuid.UUID{t.BusID}, "capacity")
 	if err != nil {
@@ -314,7 +312,7 @@ func checkReferences(ctx context.Context, tx bun.Tx, t *models.Trip) (used tripR
 	}
 
 	if len(buses) == 0 {
-		foreign["bus_id"] = []string{"is not a bus of the provider"}
+		foreign["bus_id"] = []models.Text{models.TextOf("trip.foreign_bus")}
 	} else {
 		used.bus = buses[0]
 	}
@@ -325,7 +323,7 @@ func checkReferences(ctx context.Context, tx bun.Tx, t *models.Trip) (used tripR
 		}
 
 		if len(used.hotel) == 0 {
-			foreign["hotel_id"] = []string{"is not a hotel of the provider"}
+			foreign["hotel_id"] = []models.Text{models.TextOf("trip.foreign_hotel")}
 		}
 	}
 
@@ -335,18 +333,18 @@ func checkReferences(ctx context.Context, tx bun.Tx, t *models.Trip) (used tripR
 		}
 
 		if len(used.stops) < distinct(t.RestStopIDs) {
-			foreign["rest_stop_ids"] = []string{"must all be rest stops of the provider"}
+			foreign["rest_stop_ids"] = []models.Text{models.TextOf("trip.foreign_rest_stops")}
 		}
 	}
 
 	if len(foreign) > 0 {
 		return used, &models.Error{
-			Code: models.CodeReferenceNotOwned, Message: "The trip refers to resources that do not belong to the provider.", Details: foreign,
+			Code: models.CodeReferenceNotOwned, Text: models.TextOf("trip.foreign"), Details: foreign,
 		}
 	}
 
 	if distinct(t.RestStopIDs) < len(t.RestStopIDs) {
-		return used, models.Invalid("rest_stop_ids", "must not repeat a rest stop")
+		return used, models.Invalid("rest_stop_ids", "trip.rest_stop_repeated")
 	}
 
 	return used, t.Check(used.bus.Capacity)

@@ -32,7 +32,7 @@ func (a Actor) ProviderScope(asked uuid.UUID) (uuid.UUID, error) {
 	case a.Role.ReadsAnyBooking():
 		return asked, nil
 	default:
-		return uuid.Nil, models.Errorf(models.CodeForbidden, "The role may not see provider data.")
+		return uuid.Nil, models.NewError(models.CodeForbidden, "access.provider_read")
 	}
 }
 
@@ -43,9 +43,9 @@ func (a Actor) ProviderForNew(named uuid.UUID) (uuid.UUID, error) {
 	case a.Role.IsProvider() && a.ProviderID != uuid.Nil:
 		return a.ProviderID, nil
 	case !a.Role.IsAdmin():
-		return uuid.Nil, models.Errorf(models.CodeForbidden, "The role may not write provider data.")
+		return uuid.Nil, models.NewError(models.CodeForbidden, "access.provider_write")
 	case named == uuid.Nil:
-		return uuid.Nil, models.Invalid("provider_id", "is required")
+		return uuid.Nil, models.Invalid("provider_id", "field.required")
 	default:
 		return named, nil
 	}

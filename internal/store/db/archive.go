@@ -59,7 +59,7 @@ type ArchivedMonth struct {
 // does not own the tables.
 func (s *DB) Archive(ctx context.Context, o ArchiveOptions) ([]ArchivedMonth, error) {
 	if limit := o.Now.UTC().Add(-settlingTime - o.Retention); o.Before.After(limit) {
-		return nil, models.Errorf(models.CodeValidation, "Months that end after %s are not archived yet.", limit.Format(time.DateOnly))
+		return nil, models.NewError(models.CodeValidation, "operator.months_not_archived", "date", limit)
 	}
 
 	owns, err := s.OwnsLedger(ctx)
@@ -68,7 +68,7 @@ func (s *DB) Archive(ctx context.Context, o ArchiveOptions) ([]ArchivedMonth, er
 	}
 
 	if !owns {
-		return nil, models.Errorf(models.CodeValidation, "Archiving needs the role that owns the tables.")
+		return nil, models.NewError(models.CodeValidation, "operator.archive_role")
 	}
 
 	if _, err := s.SealAudit(ctx); err != nil {
@@ -148,7 +148,7 @@ func (m *ArchivedMonth) requireSealed(ctx context.Context, tx pgx.Tx) error {
 	}
 
 	if waits {
-		return models.Errorf(models.CodeServiceUnavailable, "Entries of the month wait for their seal: try again in a minute.")
+		return models.NewError(models.CodeServiceUnavailable, "operator.seal_pending")
 	}
 
 	return nil

@@ -91,7 +91,7 @@ const hidden = `\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u061c
 	`\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb`
 
 // Visible is the SQL of text without control characters and those that hide, or turn around, what is beside them. Requests have none
-// (rules: input.words); rows of before may. It goes inside of Harmless: what is behind such a character may begin a formula.
+// (rules: input.words); older rows may. It goes inside of Harmless: what is behind such a character may begin a formula.
 func Visible(value string) string {
 	return fmt.Sprintf(`regexp_replace(%s, '[%s]', '', 'g')`, value, hidden)
 }

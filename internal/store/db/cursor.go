@@ -65,7 +65,7 @@ func (c cursor) encode() (string, error) {
 
 // errCursor is the one answer to a cursor that no page of the list has given.
 func errCursor() error {
-	return models.Invalid("cursor", "must be the next_cursor of a page of this list")
+	return models.Invalid("cursor", "list.cursor")
 }
 
 // maxPage is more pages than a client reads: the number is returned, and nothing is counted by it.

@@ -46,7 +46,7 @@ func TestListExports(t *testing.T) {
 	records, audits := models.ExportFinancialRecords, models.ExportAuditLog
 	boss := db.Actor{UserID: b.Users[models.RoleSuperAdmin].ID, Role: models.RoleSuperAdmin, RequestID: "req-1"}
 
-	// Two at once of one client that names all its requests alike, one that broke off, one under way, one of the version before.
+	// Two at once of one client that names all its requests alike, one that was interrupted, one under way, one of the version before.
 	note(b.Finance, records.Started(), "a", nil)
 	note(b.Finance, records.Started(), "b", nil)
 	note(b.Finance, records.Completed(), "b", map[string]any{"rows": 7, "bytes": 700})

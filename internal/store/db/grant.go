@@ -52,7 +52,7 @@ func (s *DB) GrantTo(ctx context.Context, role string) error {
 		}
 
 		if owns {
-			return models.Errorf(models.CodeValidation, "The role %s owns the tables: nothing can be taken away from it.", role)
+			return models.NewError(models.CodeValidation, "operator.role_owns", "role", role)
 		}
 
 		var partitions []string

@@ -105,9 +105,9 @@ func (s *DB) claimed(ctx context.Context, k KeyScope) (Answer, error) {
 	case err != nil:
 		return Answer{}, err
 	case !bytes.Equal(hash, k.BodyHash):
-		return Answer{}, models.Errorf(models.CodeIdempotencyKeyReused, "The Idempotency-Key was used with another body.")
+		return Answer{}, models.NewError(models.CodeIdempotencyKeyReused, "idempotency.other_body")
 	case status == nil:
-		return Answer{}, models.Errorf(models.CodeIdempotencyKeyInProcess, "The first request with this Idempotency-Key is still running.")
+		return Answer{}, models.NewError(models.CodeIdempotencyKeyInProcess, "idempotency.running")
 	}
 
 	a.Status = *status
@@ -215,7 +215,7 @@ func requireClaim(res sql.Result, err error) error {
 
 // ErrClaimLost is IDEMPOTENCY_KEY_IN_PROGRESS, the answer to a request that has lost its claim.
 func ErrClaimLost() error {
-	return models.Errorf(models.CodeIdempotencyKeyInProcess, "Another request with this Idempotency-Key has taken over.")
+	return models.NewError(models.CodeIdempotencyKeyInProcess, "idempotency.taken_over")
 }
 
 // PurgeKeys deletes the keys that were claimed longer ago than the given time, KeyLifetime or more, and counts them.

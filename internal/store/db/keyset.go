@@ -45,7 +45,7 @@ func NewKeyset[T any](db *bun.DB, o Order, p Page) (Keyset, error) {
 		}
 
 		if len(p.Sort) > 0 && !slices.Equal(p.Sort, c.Sort) {
-			return w, models.Invalid("cursor", "continues a list that is not sorted by %s", cursorSort(p.Sort).text())
+			return w, models.Invalid("cursor", "list.cursor_of_other_sort", "sort", cursorSort(p.Sort).text())
 		}
 
 		w.number, w.By, w.from = c.Page, c.Sort, &c
@@ -80,7 +80,7 @@ func (w *Keyset) compile(o Order, model *schema.Table) (err error) {
 		if !ok {
 			known := slices.Sorted(maps.Keys(o.Columns))
 
-			return models.Invalid("sort", "must be one of %s", strings.Join(known, ", "))
+			return models.Invalid("sort", "field.one_of", "values", known)
 		}
 
 		if slices.ContainsFunc(w.Keys, func(k sortKey) bool { return k.Column == column }) {

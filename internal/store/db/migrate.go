@@ -113,7 +113,7 @@ func (s *DB) Ready(ctx context.Context) error {
 	}
 
 	if !applied {
-		return models.Errorf(models.CodeServiceUnavailable, "has not got migration %s: run rihla migrate", newest)
+		return models.NewError(models.CodeServiceUnavailable, "operator.migration_missing", "version", newest)
 	}
 
 	return nil

@@ -82,7 +82,7 @@ func TestMigrationTellsEqualPlatesApart(t *testing.T) {
 	require.Equal(t, []string{"ABC 1234", "abc1234 (id)", "XYZ 9", "ABC  1234 (id)"}, plates)
 }
 
-// Bookings of before get numbers of their own, with check characters, and are found.
+// Earlier bookings get numbers of their own, with check characters, and are found.
 func TestMigrationNumbersBookings(t *testing.T) {
 	t.Parallel()
 	db, last := before(t, "0017")

@@ -50,7 +50,7 @@ func TestMigrationOfUnpaidBookingsRunsAgain(t *testing.T) {
 
 	require.NoError(t, conn.QueryRowContext(t.Context(), "SELECT pg_get_functiondef('refuse_unpaid'::regproc)").Scan(&counts))
 	b.Exec(t, "DELETE FROM bun_migrations WHERE name = '0037'")
-	b.Exec(t, "CREATE INDEX bookings_unpaid_trip ON bookings (trip_id)") // of before, and not dropped yet
+	b.Exec(t, "CREATE INDEX bookings_unpaid_trip ON bookings (trip_id)") // the earlier one, not dropped yet
 	b.Exec(t, "DROP INDEX bookings_unpaid_of_phone")
 
 	_, err := conn.ExecContext(t.Context(), "CREATE UNIQUE INDEX CONCURRENTLY bookings_unpaid_of_phone ON bookings (trip_id)")

@@ -71,7 +71,7 @@ func TestSort(t *testing.T) {
 		var e *models.Error
 
 		require.ErrorAs(t, err, &e)
-		require.Equal(t, []string{"must be one of departure_at, price_per_seat"}, e.Details["sort"])
+		require.Equal(t, []string{"must be one of departure_at, price_per_seat"}, e.EnglishDetails()["sort"])
 	}
 }
 

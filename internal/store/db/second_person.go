@@ -25,11 +25,10 @@ func SecondPerson(ctx context.Context, tx bun.Tx, first *uuid.UUID, second uuid.
 	case !why.Valid:
 		return nil
 	case why.String == "CONTACT":
-		return models.Errorf(models.CodeForbidden,
-			"Your e-mail address or phone is that of the booking's contact. Another person decides.")
+		return models.NewError(models.CodeForbidden,
+			"access.same_person")
 	default:
-		return models.Errorf(models.CodeForbidden, "You and the person who acted first have made, invited, promoted, unlocked or reset each "+
-			"other's account within 30 days. Another person decides.")
+		return models.NewError(models.CodeForbidden, "access.linked_person")
 	}
 }
 

@@ -3,7 +3,6 @@ package incidents
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"rihla/models"
@@ -24,7 +23,9 @@ const auditItself = "audit"
 // one per rule until a person resolves it, and another one if the differences are still there at the next audit. seen is
 // when they were found.
 func (s *Store) ReportDifferences(ctx context.Context, d Differences, seen time.Time, workflow string) error {
-	return s.reportAudit(ctx, d.Rule, fmt.Sprintf("The audit found %d differences against the rule %s.", d.Count, d.Rule), map[string]any{
+	text := models.IncidentSays("incident.audit_differences", "n", d.Count, "rule", d.Rule)
+
+	return s.reportAudit(ctx, d.Rule, text, map[string]any{
 		"says": d.Says, "differences": d.Count, "examples": d.Examples,
 	}, seen, workflow)
 }
@@ -32,30 +33,29 @@ func (s *Store) ReportDifferences(ctx context.Context, d Differences, seen time.
 // ReportUnseen does the same for rules that the audit could not look at: one incident for all of them. rules is empty
 // when it could not look at any; why has no secrets and no personal data.
 func (s *Store) ReportUnseen(ctx context.Context, rules []string, why string, seen time.Time, workflow string) error {
-	what := "the books"
+	text := models.IncidentSays("incident.audit_all_unseen")
 	if len(rules) > 0 {
-		what = strings.Join(rules, ", ")
+		text = models.IncidentSays("incident.audit_unseen", "rules", rules)
 	}
 
-	return s.reportAudit(ctx, auditItself,
-		fmt.Sprintf("The audit could not check %s. Their state is unknown. Fix the cause in the details; the next audit checks again.", what),
-		map[string]any{"unseen": rules, "error": why}, seen, workflow)
+	return s.reportAudit(ctx, auditItself, text, map[string]any{"unseen": rules, "error": why}, seen, workflow)
 }
 
 // reportAudit leaves it to the index incidents_audit_open that two audits at once open one incident.
 func (s *Store) reportAudit(
-	ctx context.Context, rule, message string, details map[string]any, seen time.Time, workflow string,
+	ctx context.Context, rule string, text models.IncidentText, details map[string]any, seen time.Time, workflow string,
 ) error {
 	details["rule"], details["last_seen"] = rule, seen.UTC()
 
 	i := models.Incident{
 		ID: models.NewID(), Kind: models.IncidentAuditDifference, Status: models.IncidentOpen,
-		Message: message, Details: details, WorkflowID: workflow,
+		IncidentText: text, Details: details, WorkflowID: workflow,
 	}
 
 	_, err := s.db.NewInsert().Model(&i).ExcludeColumn("created_at").
 		On("CONFLICT ((details ->> 'rule')) WHERE kind = 'AUDIT_DIFFERENCE' AND status = 'OPEN' DO UPDATE").
-		Set("message = EXCLUDED.message").Set("details = EXCLUDED.details").Set("workflow_id = EXCLUDED.workflow_id").Exec(ctx)
+		Set("message = EXCLUDED.message").Set("message_text = EXCLUDED.message_text").
+		Set("details = EXCLUDED.details").Set("workflow_id = EXCLUDED.workflow_id").Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("report audit: %w", err)
 	}

@@ -13,8 +13,8 @@ import (
 func (s *Store) ReportGatewayDown(ctx context.Context, account models.MerchantAccount, since time.Time) error {
 	i := models.Incident{
 		ID: models.NewID(), Kind: models.IncidentGatewayOutage, Status: models.IncidentOpen,
-		Message: fmt.Sprintf("Gateway %s is failing or not answering. Its payments and refunds wait and resume when it recovers.", account),
-		Details: map[string]any{"gateway": account, "since": since.UTC()},
+		IncidentText: models.IncidentSays("incident.gateway_down", "account", account),
+		Details:      map[string]any{"gateway": account, "since": since.UTC()},
 	}
 
 	_, err := s.db.NewInsert().Model(&i).ExcludeColumn("created_at").

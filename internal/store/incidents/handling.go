@@ -61,7 +61,7 @@ func (s *Store) AssignIncident(ctx context.Context, by db.Actor, id uuid.UUID, a
 		}
 
 		if i.Status != models.IncidentOpen {
-			return models.Errorf(models.CodeInvalidState, "The incident is resolved already.")
+			return models.NewError(models.CodeInvalidState, "incident.resolved")
 		}
 
 		if err := mayHandle(ctx, tx, assignee); err != nil {
@@ -110,7 +110,7 @@ func mayHandle(ctx context.Context, tx bun.Tx, assignee *uuid.UUID) error {
 	}
 
 	if err != nil || !slices.Contains(handlers, role) {
-		return models.Invalid("assignee_id", "is no account that can look after incidents")
+		return models.Invalid("assignee_id", "incident.assignee")
 	}
 
 	return nil
@@ -142,7 +142,7 @@ func (s *Store) AddNote(ctx context.Context, by db.Actor, r NewNote) (models.Inc
 		}
 
 		if there >= maxNotes {
-			return models.Errorf(models.CodeInvalidState, "An incident can have at most %d notes.", maxNotes)
+			return models.NewError(models.CodeInvalidState, "incident.too_many_notes", "max", maxNotes)
 		}
 
 		if _, err := tx.NewInsert().Model(&n).Returning("created_at").Exec(ctx); err != nil {

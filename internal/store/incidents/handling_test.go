@@ -196,7 +196,7 @@ func TestAnIncidentOpenedAgainKeepsItsAssignee(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 
-	i := models.Incident{ID: models.IncidentID(models.IncidentUnknownReference, "x"), Kind: models.IncidentUnknownReference, Message: "m"}
+	i := models.Incident{ID: models.IncidentID(models.IncidentUnknownReference, "x"), Kind: models.IncidentUnknownReference, IncidentText: models.IncidentSays("incident.unknown_reference")}
 	require.NoError(t, incidents.Open(t.Context(), b.Store.DB, i, map[string]any{"webhook_id": "1"}))
 
 	_, err := b.Store.Incidents.AssignIncident(t.Context(), b.Finance, i.ID, &b.Finance.UserID)

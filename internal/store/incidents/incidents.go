@@ -62,7 +62,7 @@ func (s *Store) ResolveIncident(ctx context.Context, by db.Actor, id uuid.UUID, 
 		}
 
 		if i.Status != models.IncidentOpen {
-			return models.Errorf(models.CodeInvalidState, "The incident is resolved already.")
+			return models.NewError(models.CodeInvalidState, "incident.resolved")
 		}
 
 		i.Status, i.Note, i.ResolvedBy = models.IncidentResolved, note, db.NullableID(by.UserID)

@@ -27,6 +27,25 @@ func (b *books) mismatch(t *testing.T) models.Incident {
 	return got.Items[0]
 }
 
+// TestIncidentWords: people read an incident in their language, and one of an earlier version in English.
+func TestIncidentWords(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	i := b.mismatch(t)
+	require.Contains(t, i.Message, "Expected 115.00 SAR, the gateway took 1.00 SAR.")
+	require.Equal(t, models.Key("incident.mismatch_suspense"), i.Text.Key)
+	require.Contains(t, i.In(models.LocaleEnglish), "Expected 115.00 SAR, the gateway took 1.00 SAR.")
+	require.Contains(t, i.In(models.LocaleArabic), "المطلوب 115.00 ريال، وحصّلت بوابة الدفع 1.00 ريال.")
+
+	b.Exec(t, "UPDATE incidents SET message_text = NULL WHERE id = $1", i.ID)
+
+	before, err := b.Store.Incidents.IncidentByID(t.Context(), i.ID)
+	require.NoError(t, err)
+	require.True(t, before.Text.IsZero())
+	require.Equal(t, i.Message, before.In(models.LocaleArabic))
+}
+
 func TestResolveIncident(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -24,6 +24,7 @@ func Open(ctx context.Context, tx bun.IDB, i models.Incident, event map[string]a
 		Set("details = CASE WHEN " + known + " THEN ic.details ELSE " +
 			"jsonb_set(ic.details, '{events}', COALESCE(ic.details->'events', '[]') || (EXCLUDED.details->'events')) END").
 		Set("message = CASE WHEN " + known + " THEN ic.message ELSE EXCLUDED.message END").
+		Set("message_text = CASE WHEN " + known + " THEN ic.message_text ELSE EXCLUDED.message_text END").
 		Set("status = CASE WHEN " + known + " THEN ic.status ELSE 'OPEN' END").
 		Set("resolved_at = CASE WHEN " + known + " THEN ic.resolved_at END").
 		Set("resolved_by = CASE WHEN " + known + " THEN ic.resolved_by END").

@@ -58,18 +58,16 @@ func RequireNewReference(ctx context.Context, tx bun.Tx, reference string, of Pa
 		return nil
 	}
 
-	details := map[string][]string{}
+	refusal := models.NewError(models.CodePayoutReferenceUsed, "payout.reference_used")
+	refusal.Details = map[string][]models.Text{}
+
 	if len(companies) > 0 {
-		details["companies"] = companies
+		refusal.Details["companies"] = models.Verbatims(companies...)
 	}
 
 	if len(numbers) > 0 {
-		details["bookings"] = numbers
+		refusal.Details["bookings"] = models.Verbatims(numbers...)
 	}
 
-	return &models.Error{
-		Code:    models.CodePayoutReferenceUsed,
-		Message: "Another payout has this reference; nothing was changed. Leave reference_must_be_new out to use it all the same.",
-		Details: details,
-	}
+	return refusal
 }

@@ -41,7 +41,7 @@ func TestNewPayoutReference(t *testing.T) {
 		var domain *models.Error
 
 		require.ErrorAs(t, err, &domain)
-		require.Equal(t, map[string][]string{"companies": {"Test Tours"}}, domain.Details)
+		require.Equal(t, map[string][]string{"companies": {"Test Tours"}}, domain.EnglishDetails())
 		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM financial_records WHERE payout_reference ILIKE '%bank-'||$1", name), "nothing was changed")
 
 		require.NoError(t, mark(lines[2:], "Bank-"+name, false), "confirmed")

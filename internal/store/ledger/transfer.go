@@ -76,8 +76,8 @@ func (s *Store) MarkTransferred(
 				return err
 			}
 		case !p.isThatOf(&r):
-			return models.Errorf(models.CodeRecordNotTransferable,
-				"The record is %s and cannot be marked as transferred.", r.BalanceStatus)
+			return models.NewError(models.CodeRecordNotTransferable,
+				"record.not_transferable", "status", r.BalanceStatus)
 		}
 
 		return m.Once.Keep(ctx, tx, r)
@@ -142,16 +142,16 @@ func (s *Store) MarkAllTransferred(ctx context.Context, by db.Actor, m MarkTrans
 func validTransfers(ids []uuid.UUID) error {
 	switch {
 	case len(ids) == 0:
-		return models.Invalid("ids", "must name at least one record")
+		return models.Invalid("ids", "record.none")
 	case len(ids) > MaxTransfers:
-		return models.Invalid("ids", "must not name more than %d records", MaxTransfers)
+		return models.Invalid("ids", "record.too_many", "max", MaxTransfers)
 	}
 
 	seen := make(map[uuid.UUID]bool, len(ids))
 
 	for _, id := range ids {
 		if seen[id] {
-			return models.Invalid("ids", "must not name %s twice", id)
+			return models.Invalid("ids", "record.twice", "id", id)
 		}
 
 		seen[id] = true
@@ -180,19 +180,19 @@ func inOrder(lines []models.FinancialRecord, ids []uuid.UUID) ([]models.Financia
 	}
 
 	if len(missing) > 0 {
-		return nil, aboutIDs(models.CodeNotFound, "Some of the records do not exist; nothing was changed.", missing)
+		return nil, aboutIDs(models.CodeNotFound, "record.missing", missing)
 	}
 
 	return out, nil
 }
 
-func aboutIDs(code models.Code, message string, ids []uuid.UUID) error {
-	texts := make([]string, len(ids))
+func aboutIDs(code models.Code, key models.Key, ids []uuid.UUID) error {
+	texts := make([]models.Text, len(ids))
 	for i, id := range ids {
-		texts[i] = id.String()
+		texts[i] = models.Verbatim(id.String())
 	}
 
-	return &models.Error{Code: code, Message: message, Details: map[string][]string{"ids": texts}}
+	return &models.Error{Code: code, Text: models.TextOf(key), Details: map[string][]models.Text{"ids": texts}}
 }
 
 // payout is one call that marks lines.
@@ -253,7 +253,7 @@ func (p payout) transferable(lines []models.FinancialRecord) ([]*models.Financia
 
 	if len(refused) > 0 {
 		return nil, aboutIDs(models.CodeRecordNotTransferable,
-			"Some of the records cannot be marked as transferred; nothing was changed.", refused)
+			"record.some_not_transferable", refused)
 	}
 
 	return open, nil
@@ -338,12 +338,12 @@ func (p payout) checkDate(ctx context.Context, tx bun.Tx, lines []*models.Financ
 	}
 
 	if p.date.After(models.DateIn(now)) {
-		return models.Invalid("payout_date", "must not be in the future")
+		return models.Invalid("payout_date", "field.future")
 	}
 
 	for _, r := range lines {
 		if p.date.Before(r.RecordDate) {
-			return models.Invalid("payout_date", "must not be before the date of record %s, %s", r.TransactionNumber, r.RecordDate)
+			return models.Invalid("payout_date", "record.payout_before", "number", r.TransactionNumber, "date", r.RecordDate)
 		}
 	}
 

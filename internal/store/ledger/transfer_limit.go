@@ -40,14 +40,11 @@ func (p payout) withinLimit(ctx context.Context, tx bun.Tx, above models.Money, 
 	case before.Add(now).Cmp(above) <= 0:
 		return nil
 	case now.Cmp(above) > 0 && len(lines) == 1:
-		return models.Errorf(models.CodeApprovalRequired, "The record of %s SAR is more than the %s that one person marks as transferred "+
-			"within 24 hours. Nothing was changed. An operator raises PAYOUT_APPROVAL_ABOVE for it.", now, above)
+		return models.NewError(models.CodeApprovalRequired, "record.one_over_limit", "amount", now, "limit", above)
 	case now.Cmp(above) > 0:
-		return models.Errorf(models.CodeApprovalRequired, "The records come to %s SAR; one person marks at most %s as transferred within "+
-			"24 hours. Nothing was changed. Mark fewer records, and have another person mark the rest.", now, above)
+		return models.NewError(models.CodeApprovalRequired, "record.sum_over_limit", "amount", now, "limit", above)
 	default:
-		return models.Errorf(models.CodeApprovalRequired, "You have marked %s SAR as transferred within 24 hours; with this it would be %s, "+
-			"more than %s. Nothing was changed. Another person marks the rest.", before, before.Add(now), above)
+		return models.NewError(models.CodeApprovalRequired, "record.day_over_limit", "before", before, "amount", before.Add(now), "limit", above)
 	}
 }
 

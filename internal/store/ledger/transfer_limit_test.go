@@ -50,7 +50,7 @@ func TestMarksOfOnePerson(t *testing.T) {
 
 	err = b.markAll(t, b.Finance, ids[2])
 	bookstest.RequireCode(t, models.CodeApprovalRequired, err)
-	require.ErrorContains(t, err, "Another person marks the rest")
+	require.ErrorContains(t, err, "Another person has to mark the rest")
 	_, err = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, ids[2], ledger.MarkTransfer{})
 	bookstest.RequireCode(t, models.CodeApprovalRequired, err)
 	require.NoError(t, b.markAll(t, other, ids[2:4]...))

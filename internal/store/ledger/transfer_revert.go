@@ -126,15 +126,14 @@ func (rv *payoutRevert) findClawbacks(lines []models.FinancialRecord) {
 func (rv *payoutRevert) allowed() error {
 	switch r := rv.line; {
 	case r.BalanceStatus == models.BalanceRefunded && r.TransferredAt != nil:
-		return models.Errorf(models.CodeInvalidState, "The record is REFUNDED. What is left of its payout is marked on the record that was "+
-			"split from it; if there is none, mark its claw-back as transferred.")
+		return models.NewError(models.CodeInvalidState, "record.revert_refunded")
 	case r.BalanceStatus != models.BalanceTransferred:
-		return models.Errorf(models.CodeInvalidState, "The record is %s; only a TRANSFERRED one has a mark to take back.", r.BalanceStatus)
+		return models.NewError(models.CodeInvalidState, "record.not_transferred", "status", r.BalanceStatus)
 	case r.NettedAgainst != nil:
-		return models.Errorf(models.CodeInvalidState,
-			"The claw-back was netted when the mark of %s was taken back, and stays netted.", *r.PayoutReference)
+		return models.NewError(models.CodeInvalidState,
+			"record.netted", "reference", *r.PayoutReference)
 	case r.TransferredBy != nil && *r.TransferredBy == rv.by.UserID:
-		return models.Errorf(models.CodeForbidden, "The user who marked the record may not take the mark back.")
+		return models.NewError(models.CodeForbidden, "record.own_mark")
 	}
 
 	var settled []uuid.UUID
@@ -147,7 +146,7 @@ func (rv *payoutRevert) allowed() error {
 
 	if len(settled) > 0 {
 		return aboutIDs(models.CodeInvalidState,
-			"Claw-backs of refunded parts of the record are part of another payout. Take their marks back first; nothing was changed.", settled)
+			"record.clawbacks_of_other_payout", settled)
 	}
 
 	return nil

@@ -216,7 +216,7 @@ func TestRevertTransferAfterItsClawbackWasSettled(t *testing.T) {
 	var e *models.Error
 
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, []string{clawback.ID.String()}, e.Details["ids"])
+	require.Equal(t, []string{clawback.ID.String()}, e.EnglishDetails()["ids"])
 
 	b.revert(t, clawback.ID)
 	b.revert(t, rest.ID)

@@ -39,7 +39,7 @@ func detailsOf(t *testing.T, err error) []string {
 
 	require.ErrorAs(t, err, &domain)
 
-	return domain.Details["ids"]
+	return domain.EnglishDetails()["ids"]
 }
 
 func TestMarkAllTransferred(t *testing.T) {

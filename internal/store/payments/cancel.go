@@ -62,7 +62,7 @@ func (s *Store) cancelBooking(
 	}
 
 	if b.Status != models.BookingPendingPayment {
-		return b, nil, models.Errorf(models.CodeInvalidState, "The booking is %s and cannot be cancelled.", b.Status)
+		return b, nil, models.NewError(models.CodeInvalidState, "booking.cancelled_state", "status", b.Status)
 	}
 
 	if err := othersPaying(ctx, tx, id, pending); err != nil {
@@ -94,7 +94,7 @@ func mayCancel(by db.Actor, b *models.Booking) error {
 	case b.UserID == by.UserID || by.Role.IsAdmin():
 		return nil
 	case by.Role.ReadsAnyBooking():
-		return models.Errorf(models.CodeForbidden, "The role may not cancel other people's bookings.")
+		return models.NewError(models.CodeForbidden, "booking.cancel_others")
 	default:
 		return models.NotFound()
 	}
@@ -143,7 +143,7 @@ func othersPaying(ctx context.Context, tx bun.Tx, booking uuid.UUID, locked *mod
 	}
 
 	if reported {
-		return models.Errorf(models.CodeInvalidState, "The booking has just been paid: a refund cancels it.")
+		return models.NewError(models.CodeInvalidState, "booking.just_paid")
 	}
 
 	return nil

@@ -135,9 +135,9 @@ func lockOpenCheckout(
 	case held:
 		err = errInSuspense()
 	case t.CheckoutURL == nil:
-		err = models.Errorf(models.CodeNoOpenCheckout, "No payment attempt of the booking has a checkout that is open.")
+		err = models.NewError(models.CodeNoOpenCheckout, "checkout.none_open")
 	case !t.ExpiresAt.After(now):
-		err = models.Errorf(models.CodeBookingNotPayable, "The time to pay for the booking is over.")
+		err = models.NewError(models.CodeBookingNotPayable, "booking.hold_over")
 	}
 
 	return b, t, trip, err
@@ -166,15 +166,15 @@ func countSending(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 
 	if sent >= models.CheckoutSendings {
 		// When the time to pay is over there is nothing to send any more.
-		return 0, &TooManySendingsError{models.Errorf(models.CodeRateLimited,
-			"The link has been sent %d times, which is all for one booking.", sent), t.ExpiresAt.Sub(now)}
+		return 0, &TooManySendingsError{models.NewError(models.CodeRateLimited,
+			"checkout.sent_too_often", "n", sent), t.ExpiresAt.Sub(now)}
 	}
 
 	// A sending that this request has waited for is later than its own time.
 	after := min(last.Add(models.CheckoutSendingPause).Sub(now), models.CheckoutSendingPause)
 
-	return 0, &TooManySendingsError{models.Errorf(models.CodeRateLimited, "The link was sent less than %d minutes ago.",
-		int(models.CheckoutSendingPause.Minutes())), after}
+	return 0, &TooManySendingsError{models.NewError(models.CodeRateLimited, "checkout.sent_recently",
+		"n", int(models.CheckoutSendingPause.Minutes())), after}
 }
 
 // checkoutMessages are the e-mail and the SMS; none goes by SMS to a country to which none are sent.

@@ -37,7 +37,7 @@ const decidedSQL = `SELECT pg_notify('` + channelDecided + `', booking) FROM unn
 
 // AnnounceDecided announces to every process of the API that payments of the bookings have ended. It is no part of the transaction that
 // ended them: announcements are written one commit after the other, and settlements would wait for each other. One that is lost costs
-// who waits a few seconds.
+// a request that waits a few seconds.
 func (s *Store) AnnounceDecided(ctx context.Context, bookings []uuid.UUID) error {
 	if _, err := s.db.Raw.ExecContext(ctx, decidedSQL, pgx.QueryExecModeCacheStatement, texts(bookings)); err != nil {
 		return fmt.Errorf("announce decided payments: %w", err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -41,7 +40,7 @@ func disputed(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *m
 		PaymentTransactionID: &t.ID,
 		BookingID:            t.BookingID,
 		AdCampaignID:         t.AdCampaignID,
-		Message:              disputeMessage(&d),
+		IncidentText:         disputeText(&d),
 		WorkflowID:           models.PaymentWorkflowID(t.ID),
 	}, event)
 	if err != nil {
@@ -94,28 +93,22 @@ func keepDispute(ctx context.Context, tx bun.Tx, d *models.Dispute) error {
 	return nil
 }
 
-// disputeMessage says what the bank has done, and what is to be done.
-func disputeMessage(d *models.Dispute) string {
-	until := "before its deadline"
-	if d.DueAt != nil {
-		until = "until " + d.DueAt.UTC().Format(time.RFC3339)
-	}
-
-	switch {
+// disputeText says what the bank has done, and what is to be done.
+func disputeText(d *models.Dispute) models.IncidentText {
+	switch inquiry := d.Kind == models.DisputeInquiry; {
 	case d.State == models.DisputeWon:
-		return "The dispute of the payment is won: the money is the platform's again. Refunds and payouts of the payment are possible. " +
-			"Compare with the gateway's statement, then resolve this incident."
+		return models.IncidentSays("incident.dispute_won")
 	case d.State == models.DisputeLost:
-		return "The dispute of the payment is lost: the customer keeps the money, and the gateway takes it, with a fee, from a settlement. " +
-			"Refunds and payouts of the payment are refused until this incident is resolved. Decide who bears it, then resolve it."
+		return models.IncidentSays("incident.dispute_lost")
 	case d.State == models.DisputeClosed:
-		return "The bank's inquiry about the payment is closed, and nothing was taken back. Resolve this incident."
-	case d.Kind == models.DisputeInquiry:
-		return "The customer's bank asks about the payment (an inquiry) and has taken nothing back. Answer it at the gateway " + until +
-			", or refund the payment: an inquiry that is not answered becomes a chargeback."
+		return models.IncidentSays("incident.dispute_closed")
+	case inquiry && d.DueAt != nil:
+		return models.IncidentSays("incident.dispute_inquiry_until", "at", *d.DueAt)
+	case inquiry:
+		return models.IncidentSays("incident.dispute_inquiry")
+	case d.DueAt != nil:
+		return models.IncidentSays("incident.dispute_chargeback_until", "at", *d.DueAt)
 	default:
-		return "The customer's bank disputes the payment and has taken the money back (a chargeback). Refunds and payouts of the payment are " +
-			"refused until the dispute is won or this incident is resolved. Answer it at the gateway " + until + ", and do not resolve this " +
-			"incident before the dispute is over."
+		return models.IncidentSays("incident.dispute_chargeback")
 	}
 }

@@ -141,7 +141,7 @@ func (o *opening) openForCampaign(ctx context.Context) error {
 	o.row.CheckoutText = known.Title
 
 	if !o.row.Amount.Fits() {
-		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's price is too large to be paid.")
+		return models.NewError(models.CodeCampaignNotPayable, "campaign.price_too_large")
 	}
 
 	return o.insert(ctx)
@@ -201,9 +201,9 @@ func (o *opening) insert(ctx context.Context) error {
 func openConflict(err error) error {
 	switch {
 	case db.Violates(err, "transactions_booking_pending"), db.Violates(err, "transactions_booking_attempt"):
-		return models.Errorf(models.CodeBookingNotPayable, "Another payment attempt of the booking is open.")
+		return models.NewError(models.CodeBookingNotPayable, "booking.other_attempt")
 	case db.Violates(err, "transactions_campaign_pending"), db.Violates(err, "transactions_campaign_attempt"):
-		return models.Errorf(models.CodeCampaignNotPayable, "Another payment attempt of the campaign is open.")
+		return models.NewError(models.CodeCampaignNotPayable, "campaign.other_attempt")
 	default:
 		return err
 	}

@@ -26,7 +26,7 @@ func (s *Store) ReportOutage(ctx context.Context, id uuid.UUID) error {
 			PaymentTransactionID: &id,
 			BookingID:            t.BookingID,
 			AdCampaignID:         t.AdCampaignID,
-			Message:              "Expired attempt still open: the gateway does not report whether it was paid. Polling continues until it answers.",
+			IncidentText:         models.IncidentSays("incident.attempt_still_open"),
 			WorkflowID:           models.PaymentWorkflowID(id),
 		}, map[string]any{"gateway": t.Gateway, "expired_at": t.ExpiresAt})
 	})

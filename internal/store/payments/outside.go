@@ -159,7 +159,7 @@ func noteOutside(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r
 		PaymentTransactionID: &t.ID,
 		BookingID:            t.BookingID,
 		AdCampaignID:         t.AdCampaignID,
-		Message:              outsideMessage(t, &row),
+		IncidentText:         outsideText(t, &row),
 		WorkflowID:           incidents.WorkflowOr(ctx, models.PaymentWorkflowID(t.ID)),
 	}, map[string]any{
 		"webhook_id": fmt.Sprintf("outside-refund:%d", row.N), "amount": row.Total, "amount_before": row.Before,
@@ -167,27 +167,23 @@ func noteOutside(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r
 	})
 }
 
-// outsideMessage says in the incident what went back, what is left, and what to do about it.
-func outsideMessage(t *models.PaymentTransaction, row *outsideRefund) string {
-	taken, currency := t.Taken()
+// outsideText says in the incident what went back, what is left, and what to do about it.
+func outsideText(t *models.PaymentTransaction, row *outsideRefund) models.IncidentText {
+	taken, code := t.Taken()
 	ours := t.RefundedAmount.Add(t.RefundReservedAmount)
+	currency := models.InCurrency(code)
 
 	if !row.Total.IsPositive() {
-		return fmt.Sprintf("The gateway has %s %s again that it had given back without an order of this service. Nothing is missing any "+
-			"more, and the amount can be refunded again.", row.Before, currency)
+		return models.IncidentSays("incident.outside_back", "amount", row.Before, "currency", currency)
 	}
-
-	message := fmt.Sprintf("The gateway gave back %s %s of this payment without an order of this service: it took %s, and %s was refunded "+
-		"or promised here. ", row.Total, currency, taken, ours)
 
 	if over := row.Total.Add(ours).Sub(taken); over.IsPositive() {
-		return message + fmt.Sprintf("Possible double refund: together that is %s more than was taken. Nothing more is sent. Find out in the "+
-			"company's dashboard who gave it back, and ask the customer for what is too much.", over)
+		return models.IncidentSays("incident.outside_double",
+			"amount", row.Total, "currency", currency, "taken", taken, "ours", ours, "over", over)
 	}
 
-	return message + fmt.Sprintf("%s %s can still be refunded; no refund was booked, and the booking and the company's line are as they "+
-		"were. Find out in the company's dashboard who gave it back and why, then resolve this incident.",
-		taken.Sub(ours).Sub(row.Total), currency)
+	return models.IncidentSays("incident.outside_left",
+		"amount", row.Total, "currency", currency, "taken", taken, "ours", ours, "left", taken.Sub(ours).Sub(row.Total))
 }
 
 // HoldOutside writes how much of what a gateway gave back without an order counts against what is left of the payment t, which is

@@ -111,7 +111,7 @@ func TestPaidOtherwiseAndNotSold(t *testing.T) {
 
 		require.True(t, tx.CameTooLate())
 		require.Equal(t, models.RefundByHand, tx.RefundChannel())
-		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT' AND message LIKE '%by hand%'"))
+		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT' AND message LIKE '%manually%'"))
 	})
 
 	t.Run("another amount", func(t *testing.T) {

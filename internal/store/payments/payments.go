@@ -112,7 +112,7 @@ func advertisable(c *models.AdCampaign, trip *models.Trip, now time.Time) error 
 	}
 
 	if trip.DeletedAt != nil {
-		return models.Errorf(models.CodeCampaignNotPayable, "The campaign's trip has been deleted.")
+		return models.NewError(models.CodeCampaignNotPayable, "campaign.trip_deleted")
 	}
 
 	return nil

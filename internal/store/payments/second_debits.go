@@ -124,7 +124,7 @@ func noteSecondDebit(
 		PaymentTransactionID: &d.ID,
 		BookingID:            d.BookingID,
 		AdCampaignID:         d.AdCampaignID,
-		Message:              secondDebitMessage(t, &d),
+		IncidentText:         secondDebitText(t, &d),
 		WorkflowID:           incidents.WorkflowOr(ctx, models.PaymentWorkflowID(t.ID)),
 	}, details)
 }
@@ -169,23 +169,23 @@ func proveSecondDebit(ctx context.Context, tx bun.Tx, d *models.PaymentTransacti
 	return &e, err
 }
 
-// secondDebitMessage says in the incident what was taken, for what, and what becomes of it.
-func secondDebitMessage(t, d *models.PaymentTransaction) string {
-	amount, currency := d.Taken()
+// secondDebitText says in the incident what was taken, for what, and what becomes of it.
+func secondDebitText(t, d *models.PaymentTransaction) models.IncidentText {
+	amount, code := d.Taken()
 	settled, in := t.Taken()
+	currency := models.InCurrency(code)
 
-	message := fmt.Sprintf("Paid twice: the gateway took %s %s once more for a checkout that had been settled with %s %s (payment %s). ",
-		amount, currency, settled, in, t.ID)
+	then := models.TextOf("incident.second_refunded", "amount", amount, "currency", currency)
 
 	switch {
 	case d.SuspenseAt != nil:
-		return message + "The second amount is in suspense: refund it."
+		then = models.TextOf("incident.second_in_suspense")
 	case d.RefundChannel() == models.RefundByHand:
-		return message + fmt.Sprintf("%s %s is owed to the customer; finance has to pay all of it out by hand.", amount, currency)
-	default:
-		return message + fmt.Sprintf("%s %s is owed to the customer and is refunded in full; what was paid first stays as it is.",
-			amount, currency)
+		then = models.TextOf("incident.second_by_hand", "amount", amount, "currency", currency)
 	}
+
+	return models.IncidentSays("incident.paid_twice", "amount", amount, "currency", currency,
+		"settled", settled, "settled_currency", models.InCurrency(in), "payment", t.ID, "then", then)
 }
 
 // ExpectComparison has the gateway asked about a payment, once it is settled: more was heard than what settles it.

@@ -74,7 +74,7 @@ func TestPaidTwice(t *testing.T) {
 	incidents := b.Incidents(t)
 	require.Len(t, incidents, 1)
 	require.Equal(t, models.IncidentLatePayment, incidents[0].Kind)
-	require.Contains(t, incidents[0].Message, "Paid twice: the gateway took 575.00 SAR once more")
+	require.Contains(t, incidents[0].Message, "Paid twice: the gateway took 575.00 SAR again")
 	require.Equal(t, d.ID, *incidents[0].PaymentTransactionID)
 
 	due, err := b.Store.Refunds.OrderLateRefund(t.Context(), d.ID, time.Now())
@@ -267,7 +267,7 @@ func TestPaidTwiceByAnotherMethod(t *testing.T) {
 	d := b.Transaction(t, added[0])
 	require.Equal(t, models.MethodBillPayment, *d.PaidBy)
 	require.Nil(t, b.Transaction(t, tx.ID).PaidBy)
-	require.Contains(t, b.Incidents(t)[0].Message, "finance has to pay all of it out by hand")
+	require.Contains(t, b.Incidents(t)[0].Message, "Finance has to pay all of it out manually")
 
 	due, err := b.Store.Refunds.OrderLateRefund(t.Context(), d.ID, time.Now())
 	require.NoError(t, err)

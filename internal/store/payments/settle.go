@@ -104,7 +104,7 @@ func (st *settlement) result() models.Settled {
 		!st.t.WentBack()
 
 	if st.t.InSuspense() { // by the state, as above: the run before may have died with the answer
-		st.out.Mismatch, st.out.NeedsReview = expectedAndTaken(&st.t), true
+		st.out.Mismatch, st.out.NeedsReview = expectedAndTaken(&st.t).String(), true
 	}
 
 	if st.t.BookingID != nil {
@@ -230,12 +230,12 @@ func (st *settlement) recordLiability(ctx context.Context, e *models.WebhookEven
 	st.transition(models.TransactionFailed, why, st.t.FailureReason, &taken)
 	st.insertTransfers([]models.LedgerTransfer{models.LateCaptureTransfer(&st.t)})
 
-	message := "The gateway took a payment for an attempt that could no longer be confirmed; it is refunded in full."
+	text := models.IncidentSays("incident.late_refunded")
 	if st.t.RefundChannel() == models.RefundByHand {
-		message = "The gateway took a payment for an attempt that could no longer be confirmed; finance has to pay all of it out by hand."
+		text = models.IncidentSays("incident.late_by_hand")
 	}
 
-	return st.incident(ctx, models.IncidentLatePayment, message, e)
+	return st.incident(ctx, models.IncidentLatePayment, text, e)
 }
 
 // fail ends the attempt unpaid and applies the booking failure policy (rules: bookings.failure).
@@ -283,5 +283,5 @@ func (st *settlement) mismatchIncident(ctx context.Context, e *models.WebhookEve
 		kind = models.IncidentCurrencyMismatch
 	}
 
-	return st.incident(ctx, kind, mismatchMessage(&st.t, e), e)
+	return st.incident(ctx, kind, models.SaidByIncident(mismatchText(&st.t, e)), e)
 }

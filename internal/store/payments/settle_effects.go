@@ -138,7 +138,7 @@ func (st *settlement) insertTransfers(all []models.LedgerTransfer) {
 }
 
 // incident opens the one incident of its kind about the attempt; a further event only adds itself to the details.
-func (st *settlement) incident(ctx context.Context, kind models.IncidentKind, message string, e *models.WebhookEvent) error {
+func (st *settlement) incident(ctx context.Context, kind models.IncidentKind, text models.IncidentText, e *models.WebhookEvent) error {
 	st.out.NeedsReview = true
 
 	return incidents.Open(ctx, st.tx, models.Incident{
@@ -147,7 +147,7 @@ func (st *settlement) incident(ctx context.Context, kind models.IncidentKind, me
 		PaymentTransactionID: &st.t.ID,
 		BookingID:            st.t.BookingID,
 		AdCampaignID:         st.t.AdCampaignID,
-		Message:              message,
+		IncidentText:         text,
 		WorkflowID:           incidents.WorkflowOr(ctx, models.PaymentWorkflowID(st.t.ID)),
 	}, eventDetails(e))
 }

@@ -100,7 +100,7 @@ func TestSettleMismatchAfterPayment(t *testing.T) {
 	require.Equal(t, models.TransactionPaid, s.Status, "what was paid stays paid")
 	require.True(t, s.NeedsReview)
 	require.Len(t, b.Incidents(t), 1)
-	require.Contains(t, b.Incidents(t)[0].Message, "nothing has changed")
+	require.Contains(t, b.Incidents(t)[0].Message, "Nothing has changed")
 	require.NotContains(t, b.Incidents(t)[0].Message, "not confirmed")
 }
 

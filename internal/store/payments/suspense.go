@@ -1,8 +1,6 @@
 package payments
 
 import (
-	"fmt"
-
 	"rihla/models"
 )
 
@@ -42,31 +40,33 @@ func (st *settlement) postSuspense() {
 	}
 }
 
-// mismatchMessage says in the incident what was expected, what came, and what to do about it.
-func mismatchMessage(t *models.PaymentTransaction, e *models.WebhookEvent) string {
+// mismatchText says in the incident what was expected, what came, and what to do about it.
+func mismatchText(t *models.PaymentTransaction, e *models.WebhookEvent) models.Text {
 	if t.SuspenseAt != nil {
-		return expectedAndTaken(t) + " The payment is not confirmed, and the money is in suspense. Refund the payment: nothing else can be " +
-			"paid for the same purchase before."
+		return models.TextOf("incident.mismatch_suspense", "what", expectedAndTaken(t))
 	}
 
-	reported := "no amount"
+	expected := models.InCurrency(t.Currency)
+	what := models.TextOf("incident.expected_no_amount", "expected", t.Amount, "expected_currency", expected)
+
 	if e.Amount != nil {
-		reported = e.Amount.String() + " " + models.CurrencyCode(e.Currency)
+		what = models.TextOf("incident.expected_reported", "expected", t.Amount, "expected_currency", expected,
+			"reported", *e.Amount, "reported_currency", models.InCurrency(models.CurrencyCode(e.Currency)))
 	}
 
-	message := fmt.Sprintf("Expected %s %s, the gateway reported %s.", t.Amount, t.Currency, reported)
 	if t.CapturedAt != nil {
-		return message + " That contradicts the payment that it had reported before; nothing has changed. Compare with the gateway's statement."
+		return models.TextOf("incident.mismatch_contradicts", "what", what)
 	}
 
-	return message + " The payment is not confirmed, and no money is known to have been taken. Compare with the gateway's statement."
+	return models.TextOf("incident.mismatch_unconfirmed", "what", what)
 }
 
 // expectedAndTaken is a mismatch in words for operators.
-func expectedAndTaken(t *models.PaymentTransaction) string {
+func expectedAndTaken(t *models.PaymentTransaction) models.Text {
 	taken, currency := t.Taken()
 
-	return fmt.Sprintf("Expected %s %s, the gateway took %s %s.", t.Amount, t.Currency, taken, currency)
+	return models.TextOf("incident.expected_taken", "expected", t.Amount, "expected_currency", models.InCurrency(t.Currency),
+		"taken", taken, "taken_currency", models.InCurrency(currency))
 }
 
 // inSuspense is PaymentTransaction.InSuspense.
@@ -78,6 +78,6 @@ const stillHeld = " AND refunded_amount + outside_refunded_amount < captured_amo
 // errInSuspense refuses another attempt while money of the same booking or campaign is in suspense: it might be what the customer
 // wanted to pay with.
 func errInSuspense() error {
-	return models.Errorf(models.CodePaymentInSuspense,
-		"The gateway took another amount or currency than was asked for. Nothing more can be paid until that money has been given back.")
+	return models.NewError(models.CodePaymentInSuspense,
+		"payment.in_suspense")
 }

@@ -78,7 +78,7 @@ func saidBy(e *models.WebhookEvent) string {
 		e.ResultCode, "|", e.FailureReason)
 }
 
-// repeats reports that a message with an outcome adds nothing to the one of before.
+// repeats reports that a message with an outcome adds nothing to the one before it.
 func repeats(before, outcome models.EventOutcome) bool {
 	return outcome == models.OutcomeDuplicate || before == outcome && outcome == models.OutcomeApplied
 }

@@ -120,9 +120,8 @@ func revisedRefund(
 		BookingID:            t.BookingID,
 		AdCampaignID:         t.AdCampaignID,
 		RefundID:             &r.ID,
-		Message: "A refund that had succeeded failed later: the customer has nothing, and the money is at the gateway again. It is owed: pay " +
-			"it out by hand, then confirm the payout of the refund.",
-		WorkflowID: models.RefundWorkflowID(r.ID),
+		IncidentText:         models.IncidentSays("incident.refund_returned"),
+		WorkflowID:           models.RefundWorkflowID(r.ID),
 	}, eventDetails(e))
 }
 
@@ -135,8 +134,7 @@ func unapprovedRefund(ctx context.Context, tx bun.Tx, t *models.PaymentTransacti
 		BookingID:            t.BookingID,
 		AdCampaignID:         t.AdCampaignID,
 		RefundID:             e.RefundID,
-		Message: "Gateway event about a refund that waits for an approval and was never sent. No state changed. Find out at the gateway " +
-			"whether money went back, and who had it sent, before the refund is approved or rejected.",
-		WorkflowID: models.RefundWorkflowID(*e.RefundID),
+		IncidentText:         models.IncidentSays("incident.refund_unapproved_event"),
+		WorkflowID:           models.RefundWorkflowID(*e.RefundID),
 	}, eventDetails(e))
 }

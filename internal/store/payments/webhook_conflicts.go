@@ -57,12 +57,11 @@ func reusedID(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
 	}
 
 	i := models.Incident{
-		ID:      models.IncidentID(models.IncidentWebhookIDReused, string(e.Channel)+":"+e.WebhookID),
-		Kind:    models.IncidentWebhookIDReused,
-		Status:  models.IncidentOpen,
-		Details: map[string]any{"channel": e.Channel, "events": []map[string]any{event}},
-		Message: "Two different signed messages have the same webhook-id; the second was answered 409 and had no effect. " +
-			"Compare both with the gateway's records and report the repeated id to the gateway.",
+		ID:           models.IncidentID(models.IncidentWebhookIDReused, string(e.Channel)+":"+e.WebhookID),
+		Kind:         models.IncidentWebhookIDReused,
+		Status:       models.IncidentOpen,
+		Details:      map[string]any{"channel": e.Channel, "events": []map[string]any{event}},
+		IncidentText: models.IncidentSays("incident.webhook_id_reused"),
 	}
 
 	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").
@@ -83,12 +82,11 @@ func reusedID(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
 // resolved the incident has decided about the type, so that it stays resolved.
 func unknownEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
 	i := models.Incident{
-		ID:      models.IncidentID(models.IncidentUnknownEvent, string(e.Channel)+":"+string(e.Type)),
-		Kind:    models.IncidentUnknownEvent,
-		Status:  models.IncidentOpen,
-		Details: map[string]any{"channel": e.Channel, "type": e.Type, "events": []map[string]any{eventDetails(e)}},
-		Message: fmt.Sprintf("Signed event of the unknown type %q from the gateway; it was stored and had no "+
-			"effect. Look up at the gateway what it means; when it may be ignored, resolve this incident.", e.Type),
+		ID:           models.IncidentID(models.IncidentUnknownEvent, string(e.Channel)+":"+string(e.Type)),
+		Kind:         models.IncidentUnknownEvent,
+		Status:       models.IncidentOpen,
+		Details:      map[string]any{"channel": e.Channel, "type": e.Type, "events": []map[string]any{eventDetails(e)}},
+		IncidentText: models.IncidentSays("incident.unknown_event", "type", e.Type),
 	}
 
 	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").On("CONFLICT (id) DO NOTHING").Exec(ctx)
@@ -103,12 +101,11 @@ func unknownEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error 
 // mended: one that was resolved before is open again with the next message.
 func unreadableEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
 	i := models.Incident{
-		ID:      models.IncidentID(models.IncidentUnknownEvent, string(e.Channel)+":"+string(e.Type)+":"+e.Unreadable),
-		Kind:    models.IncidentUnknownEvent,
-		Status:  models.IncidentOpen,
-		Details: map[string]any{"channel": e.Channel, "type": e.Type, "cause": e.Unreadable, "events": []map[string]any{eventDetails(e)}},
-		Message: "Signed messages of the gateway cannot be read: " + e.Unreadable + ". They are kept and have no effect, and payments are " +
-			"heard of only when the gateway is asked. Run `rihla gateway check`, correct the webhook at the gateway, then resolve this incident.",
+		ID:           models.IncidentID(models.IncidentUnknownEvent, string(e.Channel)+":"+string(e.Type)+":"+e.Unreadable),
+		Kind:         models.IncidentUnknownEvent,
+		Status:       models.IncidentOpen,
+		Details:      map[string]any{"channel": e.Channel, "type": e.Type, "cause": e.Unreadable, "events": []map[string]any{eventDetails(e)}},
+		IncidentText: models.IncidentSays("incident.unreadable_event", "cause", e.Unreadable),
 	}
 
 	_, err := tx.NewInsert().Model(&i).ExcludeColumn("created_at").On("CONFLICT (id) DO UPDATE").
@@ -151,9 +148,8 @@ func referenceConflict(
 		PaymentTransactionID: &t.ID,
 		BookingID:            t.BookingID,
 		AdCampaignID:         t.AdCampaignID,
-		Message: "The gateway reported the checkout of another payment for this one. No state changed. " +
-			"Look up at the gateway which of the two was paid (other_transaction_id), and refund there what was taken without a booking.",
-		WorkflowID: models.PaymentWorkflowID(t.ID),
+		IncidentText:         models.IncidentSays("incident.reference_conflict"),
+		WorkflowID:           models.PaymentWorkflowID(t.ID),
 	}, event)
 }
 

@@ -120,8 +120,8 @@ func unknownReferenceID(e *models.WebhookEvent) uuid.UUID {
 
 func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
 	return incidents.Open(ctx, tx, models.Incident{
-		ID:      unknownReferenceID(e),
-		Kind:    models.IncidentUnknownReference,
-		Message: "Unknown checkout in a signed webhook of this channel. The event is stored without effect. Look up the checkout at the gateway.",
+		ID:           unknownReferenceID(e),
+		Kind:         models.IncidentUnknownReference,
+		IncidentText: models.IncidentSays("incident.unknown_reference"),
 	}, eventDetails(e))
 }

@@ -272,9 +272,9 @@ func decidedBy(s models.RefundStatus) models.EventType {
 func contradictedRefund(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, e *models.WebhookEvent,
 ) error {
-	message := "Refund event contradicts the gateway's earlier decision. No state changed. Compare with the gateway's statement."
+	text := models.IncidentSays("incident.refund_contradicted")
 	if r.Channel == models.RefundByHand {
-		message = "Refund event for a manually paid refund: possible double refund. No state changed. Compare with the bank statement."
+		text = models.IncidentSays("incident.refund_by_hand_contradicted")
 	}
 
 	return incidents.Open(ctx, tx, models.Incident{
@@ -284,7 +284,7 @@ func contradictedRefund(
 		BookingID:            t.BookingID,
 		AdCampaignID:         t.AdCampaignID,
 		RefundID:             e.RefundID,
-		Message:              message,
+		IncidentText:         text,
 		WorkflowID:           models.RefundWorkflowID(*e.RefundID),
 	}, eventDetails(e))
 }

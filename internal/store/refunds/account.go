@@ -44,8 +44,8 @@ func (s *Store) AccountGone(ctx context.Context, id uuid.UUID, account models.Me
 		return incidents.Open(ctx, tx, models.Incident{
 			ID: models.IncidentID(models.IncidentRefundFailed, id.String()), Kind: models.IncidentRefundFailed,
 			PaymentTransactionID: &t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID, RefundID: &id,
-			Message: fmt.Sprintf("The account %s that took the payment is not configured, so that the refund of %s %s is not sent. Configure "+
-				"it again within 10 minutes; after that the refund FAILS, and a second person pays it out of the bank.", account, r.Amount, r.Currency),
+			IncidentText: models.IncidentSays("incident.account_missing",
+				"account", account, "amount", r.Amount, "currency", models.InCurrency(r.Currency)),
 			WorkflowID: models.RefundWorkflowID(id),
 		}, map[string]any{"webhook_id": "account-gone:" + id.String(), "account": account, "amount": r.Amount, "currency": r.Currency})
 	})

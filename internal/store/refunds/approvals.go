@@ -91,7 +91,7 @@ func (s *Store) mayApprove(
 const requesterGone = "The account of the requester is locked or was removed."
 
 func errRequesterGone() error {
-	return models.Errorf(models.CodeInvalidState, "%s The refund was rejected, and its amount can be asked for again.", requesterGone)
+	return models.NewError(models.CodeInvalidState, "refund.requester_gone")
 }
 
 // keepApproval writes the decision that r has.

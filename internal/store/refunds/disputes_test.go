@@ -127,7 +127,7 @@ func (b *books) requireRefused(t *testing.T, tx models.PaymentTransaction, refus
 		var e *models.Error
 
 		require.ErrorAs(t, err, &e, what)
-		require.Equal(t, []string{incident}, e.Details["incident_id"], what)
+		require.Equal(t, []string{incident}, e.EnglishDetails()["incident_id"], what)
 	}
 }
 

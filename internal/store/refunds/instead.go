@@ -21,7 +21,7 @@ func mayPayInstead(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, failed *models.Refund, d *models.RefundPayout,
 ) error {
 	if failed.RequestedBy != nil && *failed.RequestedBy == d.DecidedBy {
-		return models.Errorf(models.CodeForbidden, "The requester of a refund may not confirm its payout.")
+		return models.NewError(models.CodeForbidden, "payout.own")
 	}
 
 	return notOwnPayout(ctx, tx, t, d)

@@ -25,7 +25,7 @@ func (s *Store) OrderLateRefund(ctx context.Context, transaction uuid.UUID, now 
 	}
 
 	if !t.CameTooLate() { // which never changes again
-		return models.Refund{}, models.Errorf(models.CodeInvalidState, "The transaction is no payment that came too late.")
+		return models.Refund{}, models.NewError(models.CodeInvalidState, "refund.not_late")
 	}
 
 	return s.OrderRefund(ctx, models.RefundRequest{
@@ -63,11 +63,10 @@ func (s *Store) OwedLateMoney(ctx context.Context, grace time.Duration, limit in
 func (s *Store) ReportUnorderedRefund(ctx context.Context, id uuid.UUID) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return openIncidentOnce(ctx, tx, models.Incident{
-			ID:   models.IncidentID(models.IncidentRefundUnordered, id.String()),
-			Kind: models.IncidentRefundUnordered,
-			Message: "Refund workflow without an order. No money moved. Find out who started it " +
-				"(the workflow's first event in Temporal); request an intended refund through the API.",
-			WorkflowID: models.RefundWorkflowID(id),
+			ID:           models.IncidentID(models.IncidentRefundUnordered, id.String()),
+			Kind:         models.IncidentRefundUnordered,
+			IncidentText: models.IncidentSays("incident.refund_without_order"),
+			WorkflowID:   models.RefundWorkflowID(id),
 		}, map[string]any{"refund_id": id})
 	})
 }
@@ -82,10 +81,8 @@ func (s *Store) ReportRefundMismatch(ctx context.Context, r *models.Refund, said
 			BookingID:            r.BookingID,
 			AdCampaignID:         r.AdCampaignID,
 			RefundID:             &r.ID,
-			Message: "The gateway made the refund with another amount or currency than ordered. The refund stays PENDING, its amount " +
-				"reserved. Compare with the gateway's statement and have the gateway correct it: the refund is settled when " +
-				"the gateway reports what was ordered.",
-			WorkflowID: models.RefundWorkflowID(r.ID),
+			IncidentText:         models.IncidentSays("incident.refund_mismatch"),
+			WorkflowID:           models.RefundWorkflowID(r.ID),
 		}, map[string]any{"ordered_amount": r.Amount, "ordered_currency": r.Currency, "reported": said})
 	})
 }

@@ -159,7 +159,7 @@ func sameRefund(was *models.Refund, asked *models.RefundRequest) error {
 	otherBody := was.BodyHash != nil && asked.BodyHash != nil && !bytes.Equal(was.BodyHash, asked.BodyHash)
 
 	if was.RefundType != asked.Type || otherAmount || otherPayment || otherBody {
-		return models.Errorf(models.CodeIdempotencyKeyReused, "The Idempotency-Key was used for another refund.")
+		return models.NewError(models.CodeIdempotencyKeyReused, "idempotency.other_refund")
 	}
 
 	return nil
@@ -214,7 +214,7 @@ func lockRefundable(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*mo
 
 	t, err := lockPayment(ctx, tx, r)
 	if err == nil && r.RequestedBy != nil && (t.UserID == *r.RequestedBy || booker == *r.RequestedBy) {
-		return nil, models.Errorf(models.CodeForbidden, "A user may not request the refund of their own booking or payment.")
+		return nil, models.NewError(models.CodeForbidden, "refund.own")
 	}
 
 	return t, err
@@ -254,11 +254,11 @@ func lockNamed(ctx context.Context, tx bun.Tx, r models.RefundRequest) (*models.
 	switch {
 	case models.CodeOf(err) == models.CodeNotFound,
 		err == nil && (t.Kind == models.KindRefund || t.BookingID == nil || *t.BookingID != r.BookingID):
-		return nil, models.Invalid("payment_transaction_id", "is no payment of this booking")
+		return nil, models.Invalid("payment_transaction_id", "refund.foreign_payment")
 	case err == nil && t.SuspenseAt != nil && r.Type != models.RefundFull:
-		return nil, models.Errorf(models.CodeBookingNotRefundable, "The money is in suspense: all of it goes back, or nothing.")
+		return nil, models.NewError(models.CodeBookingNotRefundable, "refund.suspense_whole")
 	case err == nil && t.TakenAt() == nil:
-		return nil, models.Errorf(models.CodeBookingNotRefundable, "The payment has not been paid.")
+		return nil, models.NewError(models.CodeBookingNotRefundable, "refund.payment_not_paid")
 	default:
 		return &t, err
 	}
@@ -277,7 +277,7 @@ func refundable(ctx context.Context, q *bun.SelectQuery, booking uuid.UUID) (*mo
 	}
 
 	if len(taken) == 0 {
-		return nil, models.Errorf(models.CodeBookingNotRefundable, "The booking has not been paid.")
+		return nil, models.NewError(models.CodeBookingNotRefundable, "booking.not_paid")
 	}
 
 	best := slices.MinFunc(taken, func(a, b models.PaymentTransaction) int {
@@ -302,7 +302,7 @@ func reserveAmount(ctx context.Context, tx bun.Tx, id uuid.UUID, amount models.M
 	}
 
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, models.Errorf(models.CodeRefundExceedsRemaining, "The refund exceeds what is left of the payment."))
+		return errors.Join(err, models.NewError(models.CodeRefundExceedsRemaining, "refund.exceeds"))
 	}
 
 	return nil

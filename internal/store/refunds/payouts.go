@@ -98,7 +98,7 @@ func (s *Store) lockPayout(
 // decidedAlready refuses another decision than the one that is kept.
 func decidedAlready(kept, d *models.RefundPayout) error {
 	if !sameDecision(kept, d) {
-		return models.Errorf(models.CodeInvalidState, "The payout is decided already: %s.", kept.Decision)
+		return models.NewError(models.CodeInvalidState, "payout.decided", "decision", kept.Decision)
 	}
 
 	return nil
@@ -220,16 +220,16 @@ func payoutOf(ctx context.Context, db bun.IDB, refund uuid.UUID) (*models.Refund
 func mayDecide(r *models.Refund, d *models.RefundPayout) error {
 	switch {
 	case !r.GoesByHand():
-		return models.Errorf(models.CodeInvalidState, "The refund goes through the gateway: it needs no payout by hand.")
+		return models.NewError(models.CodeInvalidState, "payout.by_gateway")
 	case !r.IsApproved():
-		return models.Errorf(models.CodeInvalidState, "The refund needs an approval before its payout is decided.")
+		return models.NewError(models.CodeInvalidState, "payout.before_approval")
 	case r.ReturnedAt != nil && d.Decision == models.PayoutRejected:
-		return models.Errorf(models.CodeInvalidState, "The refund had succeeded and came back: it is owed, and cannot be rejected.")
+		return models.NewError(models.CodeInvalidState, "payout.returned")
 	case d.Decision == models.PayoutPaid && r.RequestedBy != nil && *r.RequestedBy == d.DecidedBy:
-		return models.Errorf(models.CodeForbidden, "The requester of a refund may not confirm its payout.")
+		return models.NewError(models.CodeForbidden, "payout.own")
 	case d.Decision == models.PayoutRejected && r.AdCampaignID != nil:
 		// It is owed, and there is no booking whose owner could have been paid otherwise.
-		return models.Errorf(models.CodeInvalidState, "A late payment of a campaign has to go back and cannot be rejected.")
+		return models.NewError(models.CodeInvalidState, "payout.late_campaign")
 	default:
 		return nil
 	}
@@ -247,7 +247,7 @@ func notOwnPayout(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 	}
 
 	if own {
-		return models.Errorf(models.CodeForbidden, "A user may not confirm the payout of a refund of their own booking or payment.")
+		return models.NewError(models.CodeForbidden, "payout.own_booking")
 	}
 
 	return nil
@@ -274,11 +274,11 @@ func datePayout(d *models.RefundPayout, r *models.Refund, t *models.PaymentTrans
 	case d.PaidOutOn == nil:
 		d.PaidOutOn = &today
 	case d.PaidOutOn.After(today):
-		return models.Invalid("paid_out_on", "must not be in the future")
+		return models.Invalid("paid_out_on", "field.future")
 	case t.TakenAt() != nil && d.PaidOutOn.Before(models.DateIn(*t.TakenAt())):
-		return models.Invalid("paid_out_on", "must not be before the payment of %s", models.DateIn(*t.TakenAt()))
+		return models.Invalid("paid_out_on", "payout.before_payment", "date", models.DateIn(*t.TakenAt()))
 	case r.ReturnedAt != nil && d.PaidOutOn.Before(models.DateIn(*r.ReturnedAt)):
-		return models.Invalid("paid_out_on", "must not be before the refund came back, on %s", models.DateIn(*r.ReturnedAt))
+		return models.Invalid("paid_out_on", "payout.before_return", "date", models.DateIn(*r.ReturnedAt))
 	}
 
 	return nil

@@ -240,7 +240,7 @@ func TestLateMoneyOfABillIsPaidOutByHand(t *testing.T) {
 	r := models.RefundRequest{ID: models.RefundID(tx.ID, "late"), TransactionID: tx.ID, Type: models.RefundFull}
 	require.Equal(t, models.RefundByHand, b.Reserve(t, r).Channel)
 	require.Equal(t, r.ID, *b.Incidents(t)[0].RefundID, "the incident names its refund")
-	require.Contains(t, b.Incidents(t)[0].Message, "by hand", "nothing goes back unless a person reads this")
+	require.Contains(t, b.Incidents(t)[0].Message, "manually", "nothing goes back unless a person reads this")
 
 	// Anybody with the role may decide: the service itself has asked. The money stays owed.
 	b.Decide(t, turnedDown(r.ID, "no account number"), models.RoleFinanceAdmin)

@@ -28,8 +28,8 @@ func (s *Store) findAmount(
 	}
 
 	if !terms.Amount.IsPositive() {
-		return models.Errorf(models.CodeBookingNotRefundable,
-			"By the cancellation policy %d %% of the payment goes back, of which nothing is left.", terms.Percent)
+		return models.NewError(models.CodeBookingNotRefundable,
+			"refund.policy_used_up", "percent", terms.Percent)
 	}
 
 	schedule := terms.Schedule.String()
@@ -45,7 +45,7 @@ func (s *Store) findAmount(
 // payment of a campaign, which departs nowhere.
 func (s *Store) terms(ctx context.Context, db bun.IDB, t *models.PaymentTransaction, now time.Time) (models.PolicyTerms, error) {
 	if t.BookingID == nil {
-		return models.PolicyTerms{}, models.Errorf(models.CodeBookingNotRefundable, "The cancellation policy is for bookings.")
+		return models.PolicyTerms{}, models.NewError(models.CodeBookingNotRefundable, "refund.policy_bookings_only")
 	}
 
 	booked := models.BookingTerms{Policy: s.policies.Cancellation}

@@ -51,9 +51,9 @@ func (s *Store) PreviewOrdered(ctx context.Context, id uuid.UUID, now time.Time)
 		case err != nil:
 			return err
 		case r.Status != models.RefundPending:
-			return models.Errorf(models.CodeInvalidState, "The refund is %s: what it has done is in its payment's history.", r.Status)
+			return models.NewError(models.CodeInvalidState, "refund.preview_done", "status", r.Status)
 		case r.BookingID == nil:
-			return models.Errorf(models.CodeInvalidState, "The refund is of a campaign that was not sold: nothing but its payment changes.")
+			return models.NewError(models.CodeInvalidState, "refund.preview_campaign")
 		}
 
 		out, err = (&refundSettlement{tx: tx, t: &t, r: &r, now: now}).preview(ctx, *r.BookingID)

@@ -259,7 +259,7 @@ func TestRefundOfAnotherAmountThanExpected(t *testing.T) {
 
 	_, err = b.Store.Refunds.OrderRefund(t.Context(), r, late)
 	bookstest.RequireCode(t, models.CodeRefundAmountChanged, err)
-	require.Equal(t, map[string][]string{"expected_amount": {"would be 57.50 now"}}, models.RefundAmountChanged(models.MustMoney("57.50")).Details)
+	require.Equal(t, map[string][]string{"expected_amount": {"would be 57.50 now"}}, models.RefundAmountChanged(models.MustMoney("57.50")).EnglishDetails())
 	require.ErrorContains(t, err, "another amount")
 	require.Equal(t, before, b.Fingerprint(t), "nothing is ordered")
 

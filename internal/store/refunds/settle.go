@@ -294,43 +294,40 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 
 // stillOwed tells an operator how late money goes back after all. The booking may have been paid otherwise: a refund that
 // names no payment would take that one, and cancel it.
-const stillOwed = "The money is still owed: order the refund again with this payment_transaction_id."
+func (st *refundSettlement) stillOwed() models.Text {
+	if st.t.AdCampaignID != nil {
+		return models.TextOf("incident.still_owed_campaign")
+	}
 
-// payInstead tells an operator how money goes back that the gateway does not give back.
-const payInstead = "If the gateway will not make it: transfer it from the bank, then have a second person confirm the payout of the refund."
+	return models.TextOf("incident.still_owed")
+}
 
 func (st *refundSettlement) openIncident(ctx context.Context, words string) error {
 	st.needsReview = true
 
-	var message string
+	var text models.Text
+
+	payInstead := models.TextOf("incident.pay_instead") // how money goes back that the gateway does not give back
 
 	switch byHand := st.r.Channel == models.RefundByHand; {
 	case !st.r.IsApproved():
-		message = st.unapproved()
+		text = st.unapproved()
 	case st.r.AccountGoneAt != nil:
-		message = "The account that took the payment is not configured any more: the refund cannot be made there. "
+		text = models.TextOf("incident.account_gone", "then", payInstead)
 		if st.r.Sends > 0 {
-			message = "The account that took the payment is not configured any more, and it may have made the refund before: find out in " +
-				"the company's dashboard first. "
+			text = models.TextOf("incident.account_gone_sent", "then", payInstead)
 		}
-
-		message += payInstead
 	case st.outside():
-		message = "The refund was not sent: the gateway has given back so much of the payment without an order of this service that it does " +
-			"not fit any more (see the incident OUTSIDE_REFUND). No other state changed. Order what is left."
+		text = models.TextOf("incident.refund_no_room")
 	case st.t.SuspenseAt != nil:
-		message = "The refund of money in suspense failed. The money is still in suspense: see the reason, then order the refund of this " +
-			"transaction again."
+		text = models.TextOf("incident.suspense_refund_failed")
 	case st.wasSold():
-		message = "The gateway rejected the refund. No other state changed. See its reason, then order the refund again. " + payInstead +
-			st.policyOfThen()
+		text = models.TextOf("incident.refund_rejected",
+			"then", models.TextOf("incident.in_turn", "first", payInstead, "second", st.policyOfThen()))
 	case byHand:
-		message = "The payout of a late payment was rejected. " + stillOwed
-	case st.t.AdCampaignID != nil:
-		message = "The gateway rejected the refund of a late payment. The money is still owed: order the refund of this transaction again. " +
-			payInstead
+		text = models.TextOf("incident.late_payout_rejected", "then", st.stillOwed())
 	default:
-		message = "The gateway rejected the refund of a late payment. " + stillOwed + " " + payInstead
+		text = models.TextOf("incident.late_refund_rejected", "owed", st.stillOwed(), "then", payInstead)
 	}
 
 	return incidents.Open(ctx, st.tx, models.Incident{
@@ -340,7 +337,7 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 		BookingID:            st.t.BookingID,
 		AdCampaignID:         st.t.AdCampaignID,
 		RefundID:             &st.r.ID,
-		Message:              message,
+		IncidentText:         models.SaidByIncident(text),
 		WorkflowID:           models.RefundWorkflowID(st.r.ID),
 	}, map[string]any{"amount": st.r.Amount, "currency": st.r.Currency, "failure_reason": words})
 }
@@ -351,31 +348,29 @@ func (st *refundSettlement) outside() bool {
 }
 
 // unapproved is the message about a refund that was not approved.
-func (st *refundSettlement) unapproved() string {
-	message := "The refund was rejected instead of approved. "
-	if st.r.Approval.Decision == models.ApprovalExpired {
-		message = "The refund waited for an approval until its time was over. Nothing was refunded. "
-	}
+func (st *refundSettlement) unapproved() models.Text {
+	then := st.stillOwed()
 
 	switch {
 	case st.t.SuspenseAt != nil:
-		return message + "The money is still in suspense: order the refund of this transaction again."
+		then = models.TextOf("incident.still_in_suspense")
 	case st.wasSold():
-		return message + "Order it again if the customer shall have the money, and have a second person approve it in time." +
-			st.policyOfThen()
-	case st.t.AdCampaignID != nil:
-		return message + "The money is still owed: order the refund of this transaction again."
-	default:
-		return message + stillOwed
+		then = models.TextOf("incident.in_turn", "first", models.TextOf("incident.order_again"), "second", st.policyOfThen())
 	}
+
+	if st.r.Approval.Decision == models.ApprovalExpired {
+		return models.TextOf("incident.approval_expired", "then", then)
+	}
+
+	return models.TextOf("incident.approval_refused", "then", then)
 }
 
 // policyOfThen says how a refund by the policy comes to the same amount once more: the policy gives less as the departure comes near.
-func (st *refundSettlement) policyOfThen() string {
+func (st *refundSettlement) policyOfThen() models.Text {
 	if st.r.RefundType != models.RefundPolicy || st.r.PolicyPercent == nil {
-		return ""
+		return models.Text{}
 	}
 
-	return fmt.Sprintf(" The cancellation policy gave %d %% when it was ordered, and may give less now: order PARTIAL with %s %s.",
-		*st.r.PolicyPercent, st.r.Amount, st.r.Currency)
+	return models.TextOf("incident.policy_then",
+		"percent", *st.r.PolicyPercent, "amount", st.r.Amount, "currency", models.InCurrency(st.r.Currency))
 }

@@ -128,9 +128,8 @@ func (s *Store) mayDecideSum(
 
 	above := s.policies.PayoutAbove
 	if of == payouts && above.IsPositive() && sum.day.IsPositive() && r.Currency == models.Currency && sum.day.Add(r.Amount).Cmp(above) > 0 {
-		return models.Errorf(models.CodeApprovalRequired,
-			"You have confirmed payouts of %s SAR within 24 hours; with this one it would be more than %s. Another person confirms it.",
-			sum.day, above)
+		return models.NewError(models.CodeApprovalRequired,
+			"payout.limit", "amount", sum.day, "limit", above)
 	}
 
 	return nil

@@ -273,7 +273,7 @@ func TestPayoutsOfOnePerson(t *testing.T) {
 	require.NoError(t, confirm(models.RoleAdmin))
 	err := confirm(models.RoleAdmin)
 	bookstest.RequireCode(t, models.CodeApprovalRequired, err)
-	require.ErrorContains(t, err, "Another person confirms it")
+	require.ErrorContains(t, err, "Another person has to confirm it")
 	require.NoError(t, confirm(models.RoleSuperAdmin))
 }
 

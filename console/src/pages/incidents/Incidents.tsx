@@ -36,9 +36,9 @@ export function Component() {
     parts.status(),
     parts.plain('kind', t('field.kind'), 10.5, (row) => label(row, 'kind')),
     parts.booking(),
-    parts.plain('message', t('incident.happened'), 17, ({ kind, message }) =>
-      // What is recorded is in English, with the facts of this one; in Arabic it is told by its kind.
-      language === 'ar' ? t(`incidentHelp.${kind}`) : message,
+    parts.plain('message', t('incident.happened'), 17, (row) =>
+      // An incident of an earlier version has no Arabic: it is told by its kind.
+      language === 'ar' && row.message_ar === row.message ? t(`incidentHelp.${row.kind}`) : row[`message_${language}`],
     ),
     parts.plain('assignee', t('incident.assignee'), 8, ({ assigned_to_name }) => assigned_to_name ?? null),
     parts.created(),
@@ -97,7 +97,7 @@ function IncidentDetail({
   opened: boolean;
   close: () => void;
 }) {
-  const { t, label } = useWords();
+  const { t, label, language } = useWords();
   if (!incident) return null;
   const { links } = incident;
   return (
@@ -124,8 +124,8 @@ function IncidentDetail({
         of={[
           [
             t('incident.recorded'),
-            <bdi key="v" lang="en">
-              {incident.message}
+            <bdi key="v" dir="auto">
+              {incident[`message_${language}`]}
             </bdi>,
           ],
           [
