@@ -57,7 +57,7 @@ type waitingRound struct {
 	memory      int64         // of the process, resident
 	quiet       cost          // while nothing happened
 	quietFor    time.Duration // which was that long
-	told, plain load          // from the commit of a settlement to the answer of a request that waits for it, and to that of a poll sent at that moment
+	told, plain load          // from the commit of a settlement to the answer of a request that waits, and to that of a poll sent then
 }
 
 const waitingHead = "| | customers | MB resident | kB each | statements/s, quiet | API, % of a core | PostgreSQL, % |" +

@@ -46,7 +46,7 @@ func (h *devEnv) startRunbook(ctx context.Context) error {
 
 var (
 	// runbookAnchor, runbookHeading and runbookLink are parts of a page after its text was escaped.
-	runbookAnchor  = regexp.MustCompile(`&lt;a id=&#34;([a-z0-9_-]+)&#34;&gt;&lt;/a&gt;`)
+	runbookAnchor  = regexp.MustCompile(`&lt;a id=&#34;([a-z0-9._-]+)&#34;&gt;(.*?)&lt;/a&gt;`)
 	runbookHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	runbookLink    = regexp.MustCompile(`\[([^\]]+)\]\(([^)\s#]*)(#[^)\s]+)?\)`)
 	slugDrops      = regexp.MustCompile(`<[^>]*>|[^a-z0-9 _-]`)
@@ -80,7 +80,7 @@ func servePage(w http.ResponseWriter, r *http.Request, name string) {
 
 // pageHTML is a page as it is written, with its anchors, headings and links to other pages; links to files that are not served are text.
 func pageHTML(name, text string) string {
-	text = runbookAnchor.ReplaceAllString(html.EscapeString(text), `<a id="$1"></a>`)
+	text = runbookAnchor.ReplaceAllString(html.EscapeString(text), `<a id="$1">$2</a>`)
 	text = runbookHeading.ReplaceAllStringFunc(text, func(line string) string {
 		title := runbookHeading.FindStringSubmatch(line)[1]
 

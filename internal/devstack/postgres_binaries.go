@@ -123,8 +123,8 @@ func downloadPostgres(ctx context.Context, log *slog.Logger, acc account, dir, r
 	return found, nil
 }
 
-// fetchPostgres downloads and unpacks, and puts the result in its place in one step. Starting a server is all that embedded-postgres exports
-// to its download; its server is not wanted (ours has its own account, settings and life), so it is given a data directory that is
+// fetchPostgres downloads and unpacks, and puts the result in its place in one step. embedded-postgres downloads
+// only what it starts; its server is not wanted (ours has its own account, settings and life), so it is given a data directory that is
 // none and fails after unpacking. Whether that worked is seen from the binaries, not from the error.
 func fetchPostgres(ctx context.Context, dir, repository string) error {
 	work, err := os.MkdirTemp(filepath.Dir(dir), "postgres-download-")
