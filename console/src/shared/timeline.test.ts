@@ -75,7 +75,7 @@ const told: Record<TimelineEvent, [Entry['facts'], string]> = {
   ],
   REFUND_REQUESTED: [
     { refund_type: 'PARTIAL', amount: 10, currency: 'SAR', to_status: 'PENDING' },
-    'Refund of 10.00 SAR requested (Partial amount)',
+    'Refund of 10.00 SAR requested (Partial refund)',
   ],
   REFUND_APPROVAL_DECIDED: [{ decision: 'APPROVED', amount: 10, currency: 'SAR' }, 'Refund approval: Approved'],
   REFUND_PAYOUT_DECIDED: [
