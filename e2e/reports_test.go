@@ -132,6 +132,6 @@ func workbookAgrees(t *testing.T, s *harness.Stack) {
 		cards.Gross.String(), cards.Commission.String(), cards.Net.String(), cards.VAT.String(), cards.Refunded.String(),
 	}, amounts["Total"])
 	require.Equal(t, cards.InBalance.String(), amounts["In current balance"][2])
-	require.Equal(t, cards.Transferred.String(), amounts["Transferred"][2])
+	require.Equal(t, cards.Transferred.String(), amounts["Paid out"][2])
 	require.Equal(t, cards.Advertising.String(), amounts["Advertising revenue"][0])
 }

@@ -57,7 +57,7 @@ func (s TransactionStatus) UILabel() Label {
 
 var balanceLabels = map[BalanceStatus]Label{
 	BalanceInCurrent:   {"ضمن الرصيد الحالي", "In current balance"},
-	BalanceTransferred: {"تم التحويل", "Transferred"},
+	BalanceTransferred: {"تم التحويل", "Paid out"},
 	BalanceRefunded:    {"مسترد", "Refunded"},
 }
 
@@ -134,10 +134,10 @@ func (k IncidentKind) Label() Label { return incidentLabels[k] }
 // IncidentStatusLabel is the state of an incident for people.
 func IncidentStatusLabel(status string) Label {
 	if status == IncidentResolved {
-		return Label{"تمت المعالجة", "Resolved"}
+		return Label{"مغلق", "Resolved"}
 	}
 
-	return Label{"مفتوحة", "Open"}
+	return Label{"مفتوح", "Open"}
 }
 
 var exportLabels = map[ExportStatus]Label{
@@ -187,7 +187,7 @@ var failureLabels = map[FailureCode]Label{
 	FailureGatewayRejected:  {"رفضتها بوابة الدفع", "Rejected by the gateway"},
 	FailureAmountMismatch:   {"اختلاف في المبلغ", "Amount mismatch"},
 	FailureCurrencyMismatch: {"اختلاف في العملة", "Currency mismatch"},
-	FailurePaidTwice:        {"دُفعت مرة ثانية", "Paid a second time"},
+	FailurePaidTwice:        {"دفعة مكررة", "Second payment"},
 }
 
 // Label is why a payment failed, for people.
@@ -196,7 +196,7 @@ func (c FailureCode) Label() Label { return failureLabels[c] }
 var transactionKindLabels = map[TransactionKind]Label{
 	KindPayment:     {"دفعة", "Payment"},
 	KindRefund:      {"استرداد", "Refund"},
-	KindSecondDebit: {"خصم ثانٍ", "Second debit"},
+	KindSecondDebit: {"دفعة مكررة", "Second payment"},
 }
 
 // Label is the kind of transaction for people.

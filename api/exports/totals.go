@@ -69,7 +69,7 @@ func cardRows(f models.ReportFigures) []totalsRow {
 			map[string]models.Money{"net_amount": f.InCurrentBalance},
 		},
 		{
-			models.Label{AR: "المحوّل", EN: "Transferred"},
+			models.Label{AR: "المحوّل", EN: "Paid out"},
 			counting("صافي ما تم تسجيل تحويله، بما فيه ما استُرد لاحقًا",
 				"Net of the records that were marked as transferred, also when refunded later"),
 			map[string]models.Money{"net_amount": f.Transferred},

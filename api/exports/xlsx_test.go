@@ -209,12 +209,12 @@ func TestWorkbookTotals(t *testing.T) {
 
 	require.Equal(t, [][]string{
 		{"Subtotal", "Sale", "115.00", "11.50", "103.50", "15.00", "0.00", "In current balance"},
-		{"Subtotal", "Sale", "230.00", "23.00", "207.00", "30.00", "0.00", "Transferred"},
+		{"Subtotal", "Sale", "230.00", "23.00", "207.00", "30.00", "0.00", "Paid out"},
 		{"Subtotal", "Sale", "115.00", "11.50", "103.50", "15.00", "115.00", "Refunded"},
 		{"Subtotal", "Advertising", "460.00", "460.00", "0.00", "60.00", "0.00", "In current balance"},
 		{"Subtotal", "Claw-back", "-45.00", "0.00", "-45.00", "0.00", "0.00", "In current balance"},
 		{"In current balance", "", "", "", "58.50"},
-		{"Transferred", "", "", "", "252.00"},
+		{"Paid out", "", "", "", "252.00"},
 		{"Advertising revenue", "", "460.00"},
 		{"Total", "", "805.00", "494.50", "310.50", "105.00", "115.00"},
 	}, rows)

@@ -9,6 +9,7 @@ import {
   openAs,
   row,
   settled,
+  signInAs,
   test,
 } from './fixtures';
 import { Caller, day, eventually, fault, newBooking, newTrip, only, paidBooking, press, type Schemas } from './service';
@@ -97,7 +98,7 @@ test('a preview shows all of its amounts', inEveryLook, async ({ page, t, look }
 });
 
 test('whose session has ended is told so', inEveryLook, async ({ page, t, context }) => {
-  await openAs(page, 'SUPPORT_AGENT', '/bookings');
+  await signInAs(page, 'SUPPORT_AGENT', '/bookings');
   await context.clearCookies();
   await page.reload();
   await expect(page.getByText(t('signIn.ended'))).toBeVisible();

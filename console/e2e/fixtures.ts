@@ -1,5 +1,5 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import { test as base, expect, type BrowserContext, type Locator, type Page } from '@playwright/test';
+import { test as base, expect, type BrowserContext, type Cookie, type Locator, type Page } from '@playwright/test';
+import axe from 'axe-core';
 import type { Look } from './look';
 import { address, emailOf, password, type Schemas } from './service';
 import { wordsOf, type Text } from './words';
@@ -74,6 +74,7 @@ export const test = base.extend<Fixtures>({
     await use(page);
     // Where the test has ended is looked at like every page.
     if (page.url().startsWith(`${address}/console`) && complaints.found.length === 0) await expectAccessible(page);
+    await keepSession(page.context());
   },
   other: async ({ browser, look, complaints }, use) => {
     const context = await browser.newContext({ baseURL: address });
@@ -81,6 +82,7 @@ export const test = base.extend<Fixtures>({
     const page = await context.newPage();
     await show(page, look);
     await use(page);
+    await keepSession(context);
     await context.close();
   },
 });
@@ -100,10 +102,25 @@ async function show(page: Page, { width, scheme }: Look): Promise<void> {
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
 }
 
-/** Everything on the page is there. */
-export async function settled(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
-  await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
+/** Everything on the page is there. The page looks at itself in every frame: what `expect` asks for it sees up to a second late. */
+export async function settled(page: Page, titleBefore?: string): Promise<void> {
+  const missing = await page.evaluate(
+    ({ patience, titleBefore }) =>
+      new Promise<string | null>((resolve) => {
+        const end = performance.now() + patience;
+        const look = () => {
+          const heading = document.querySelector('h1')?.checkVisibility() === true;
+          const busy = document.querySelector('[aria-busy=true]');
+          if (heading && !busy && document.title !== titleBefore) resolve(null);
+          else if (performance.now() < end) requestAnimationFrame(look);
+          else
+            resolve(`heading ${heading}, title ${document.title}, busy ${busy?.outerHTML.slice(0, 200) ?? 'nothing'}`);
+        };
+        look();
+      }),
+    { patience: 15_000, titleBefore },
+  );
+  expect(missing, `${page.url()} does not settle`).toBeNull();
 }
 
 /** Shows the page in the scheme. */
@@ -114,10 +131,17 @@ export async function inScheme(page: Page, colorScheme: Look['scheme']): Promise
 
 /** No rule of axe-core is violated, contrast included, and nothing is wider than the window. */
 export async function expectAccessible(page: Page, where = page.url()): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const found = violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary = '' }) => `${id}: ${failureSummary.replace(/\s+/g, ' ')} ${html.slice(0, 160)}`),
-  );
+  // Once for a document: it is half a megabyte.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { run } = (window as unknown as { axe: typeof axe }).axe;
+    const { violations } = await run(document, { resultTypes: ['violations'] });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(
+        ({ html, failureSummary = '' }) => `${id}: ${failureSummary.replace(/\s+/g, ' ')} ${html.slice(0, 160)}`,
+      ),
+    );
+  });
   // In one line with where: what is shown of a failure elsewhere may be its first line alone.
   expect.soft(found, [where, ...found].join(' | ')).toEqual([]);
   const over = await page.evaluate(() =>
@@ -130,21 +154,68 @@ export async function expectAccessible(page: Page, where = page.url()): Promise<
   expect.soft(over, `${where} is wider than the window`).toBeLessThanOrEqual(0);
 }
 
-/** Opens a page of the console as one of the users of `rihla dev`, or as the account with the address. */
-export async function openAs(page: Page, who: Schemas['Role'] | { email: string }, path = '/'): Promise<void> {
+/** Signs in at the console's page as one of the users of `rihla dev`, or as the account with the address. */
+export async function signInAs(page: Page, who: Schemas['Role'] | { email: string }, path = '/'): Promise<void> {
   const email = typeof who === 'string' ? emailOf(who) : who.email;
   await page.goto(`/console/sign-in?back=${encodeURIComponent(path)}`);
   await page.locator('input[name=email]').fill(email);
   await page.locator('input[name=password]').fill(password);
   await page.locator('button[type=submit]').click();
-  await expect(page).not.toHaveURL(/sign-in/);
+  await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
   await settled(page);
+}
+
+/**
+ * The cookies of the users' sessions, between tests. A session is in one browser at a time, as its refresh token counts once: who is
+ * signed in elsewhere signs in anew.
+ */
+const sessions = new Map<string, Cookie[]>();
+const inUse = new WeakMap<BrowserContext, string>();
+
+const ofSession = ({ name }: { name: string }) => name.startsWith('__Host-rihla_');
+
+async function keepSession(context: BrowserContext): Promise<void> {
+  const email = inUse.get(context);
+  if (email === undefined) return;
+  inUse.delete(context);
+  const cookies = (await context.cookies()).filter(ofSession);
+  if (cookies.some(({ name }) => name === '__Host-rihla_refresh')) sessions.set(email, cookies);
+}
+
+/** Opens a page of the console as one of the users of `rihla dev`, who sign in once for all tests, or as the account with the address. */
+export async function openAs(page: Page, who: Schemas['Role'] | { email: string }, path = '/'): Promise<void> {
+  if (typeof who !== 'string') {
+    await signInAs(page, who, path);
+    return;
+  }
+  const context = page.context();
+  const email = emailOf(who);
+  await keepSession(context);
+  const kept = sessions.get(email);
+  sessions.delete(email);
+  // Signing in beside a session would end it.
+  await context.clearCookies();
+  if (kept) {
+    await context.addCookies(kept);
+    await open(page, path);
+  } else await signInAs(page, who, path);
+  inUse.set(context, email);
 }
 
 /** Opens another page of the console in the session that there is. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(`/console${path}`);
   await settled(page);
+}
+
+/** Goes to another page of the console as its links do, without loading the document anew. The page has to have a title of its own. */
+export async function turnTo(page: Page, path: string): Promise<void> {
+  const before = await page.title();
+  await page.evaluate((to) => {
+    history.pushState(null, '', to);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, `/console${path}`);
+  await settled(page, before);
 }
 
 /** A field by its label; what is required has a star there. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { expect, openAs, test } from './fixtures';
+import { expect, openAs, signInAs, test } from './fixtures';
 import { address, Caller, newStaff, paidBooking, password } from './service';
 
 /** Serves a page at another origin of this machine, for as long as `visit` takes. */
@@ -26,7 +26,7 @@ test('a page of another origin can neither act nor read in the session', async (
   await victim.addInitScript((language) => {
     if (location.protocol.startsWith('http')) localStorage.setItem('rihla.language', language);
   }, look.language);
-  await openAs(victim, 'FINANCE_ADMIN');
+  await signInAs(victim, 'FINANCE_ADMIN');
 
   const form = `<form method="post" enctype="text/plain" action="${refund}">
     <input name='{"refund_type":"FULL","reason":"' value='"}'><button>Win</button></form>`;
@@ -89,7 +89,7 @@ test('a page of another origin can neither act nor read in the session', async (
 });
 
 test('no script of the page can read the session', async ({ page, context }) => {
-  await openAs(page, 'FINANCE_ADMIN');
+  await signInAs(page, 'FINANCE_ADMIN');
   const session = (await context.cookies()).filter(({ name }) => name.startsWith('__Host-'));
   expect(session.map(({ name }) => name).sort()).toEqual(['__Host-rihla_access', '__Host-rihla_refresh']);
   for (const cookie of session)

@@ -14,7 +14,7 @@ func TestRenderAccountLocked(t *testing.T) {
 	t.Parallel()
 
 	for locale, want := range map[models.Locale][]string{
-		models.LocaleEnglish: {"Logging in to your account is locked", "Hello Sara,", "Locked until: Saturday, 28 November 2026, 00:30 (Riyadh time)"},
+		models.LocaleEnglish: {"Sign-in to your account is locked", "Hello Sara,", "Locked until: Saturday, 28 November 2026, 00:30 (Riyadh time)"},
 		models.LocaleArabic:  {"تم قفل تسجيل الدخول إلى حسابك", "مقفل حتى: السبت 28 نوفمبر 2026، الساعة 00:30"},
 	} {
 		out, err := newTestRenderer(t).Render(Message{

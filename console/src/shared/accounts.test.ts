@@ -10,10 +10,10 @@ const t = ((key: string, { defaultValue }: { defaultValue: string }) => {
 }) as unknown as TFunction;
 
 it.each([
-  ['provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable', 'Company balance'],
+  ['provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable', 'Provider balance'],
   ['platform:commission', 'Commission'],
   ['customer:refunds', 'Refunds to customers'],
-  ['gateway:gateway_a', 'At Gateway A'],
+  ['gateway:gateway_a', 'Balance at Gateway A'],
   ['platform:something', 'platform:something'],
 ])('%s is %s', (account, words) => {
   expect(accountText(account, t)).toBe(words);

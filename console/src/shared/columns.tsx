@@ -152,8 +152,8 @@ export function useRefundColumns(): Column<Schemas['Refund']>[] {
     parts.amount(),
     parts.plain('customer', t('field.customer'), 9, ({ customer_name }) => customer_name ?? null),
     parts.plain('provider', t('field.provider'), 9, ({ provider_name }) => provider_name ?? null),
-    parts.plain('type', t('field.type'), 9, ({ refund_type }) => word(refund_type)),
-    parts.plain('channel', t('field.channel'), 7, ({ channel }) => word(channel)),
+    parts.plain('type', t('field.type'), 7.5, ({ refund_type }) => word(refund_type)),
+    parts.plain('channel', t('field.channel'), 8, ({ channel }) => word(channel)),
     parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason),
     parts.plain('failure', t('field.failure'), 9, ({ failure_code }) => failure_code, { hidden: true }),
     {

@@ -50,35 +50,32 @@ const told: Record<TimelineEvent, [Entry['facts'], string]> = {
   ],
   WEBHOOK_RECEIVED: [
     { event_type: 'payment.succeeded', outcome: 'APPLIED', deliveries: 3 },
-    'The gateway reported payment.succeeded: applied – 3 times',
+    'Gateway event payment.succeeded: applied, 3 times',
   ],
   GATEWAY_ANSWERED: [
     { event_type: 'payment.succeeded', deliveries: 1 },
-    'The gateway was asked and answered payment.succeeded: not processed yet',
+    'Status poll returned payment.succeeded: not processed yet',
   ],
   RECORD_WRITTEN: [
     { transaction_number: 'RH-2026-000001', record_kind: 'SALE', amount: 115, currency: 'SAR' },
-    'Ledger line RH-2026-000001 (Sale) written: 115.00 SAR',
+    'Ledger entry RH-2026-000001 (Sale) created: 115.00 SAR',
   ],
   RECORD_SPLIT: [
     { transaction_number: 'RH-2026-000002', amount: 85, currency: 'SAR' },
-    'Ledger line RH-2026-000002 written: 85.00 SAR are left after the refund',
+    'Ledger entry RH-2026-000002 created for the amount left after the refund: 85.00 SAR',
   ],
   RECORD_PAID_OUT: [
     { transaction_number: 'RH-2026-000001', amount: 115, currency: 'SAR' },
-    'Ledger line RH-2026-000001 paid out to the company: 115.00 SAR',
+    'Ledger entry RH-2026-000001 paid out to the provider: 115.00 SAR',
   ],
-  RECORD_PAYOUT_REVERTED: [
-    { transaction_number: 'RH-2026-000001' },
-    'Payout mark of ledger line RH-2026-000001 taken back',
-  ],
+  RECORD_PAYOUT_REVERTED: [{ transaction_number: 'RH-2026-000001' }, 'Payout of ledger entry RH-2026-000001 reverted'],
   SUSPENSE_BOOKED: [
     { amount: 990, currency: 'USD', credit_account: 'suspense:gateway_a:USD' },
-    '990.00 USD booked in suspense (suspense:gateway_a:USD): another amount or currency than was asked for',
+    '990.00 USD put in suspense (suspense:gateway_a:USD): amount or currency differs from the request',
   ],
   REFUND_REQUESTED: [
     { refund_type: 'PARTIAL', amount: 10, currency: 'SAR', to_status: 'PENDING' },
-    'Refund of 10.00 SAR requested (Partial amount)',
+    'Refund of 10.00 SAR requested (Partial refund)',
   ],
   REFUND_APPROVAL_DECIDED: [{ decision: 'APPROVED', amount: 10, currency: 'SAR' }, 'Refund approval: Approved'],
   REFUND_PAYOUT_DECIDED: [
@@ -87,28 +84,28 @@ const told: Record<TimelineEvent, [Entry['facts'], string]> = {
   ],
   REFUND_SUCCEEDED: [
     { amount: 10, currency: 'SAR', gateway_refund_id: 're_1' },
-    'Refund of 10.00 SAR succeeded (re_1)',
+    'Refund of 10.00 SAR completed (re_1)',
   ],
   REFUND_FAILED: [
     { amount: 10, currency: 'SAR', failure_code: 'GATEWAY_REJECTED' },
     'Refund of 10.00 SAR failed (GATEWAY_REJECTED)',
   ],
-  REFUND_RETURNED: [{ amount: 10, currency: 'SAR' }, 'Refund of 10.00 SAR came back and is owed'],
-  MESSAGE_QUEUED: [{ notification_kind: 'TRIP_MOVED', channel: 'SMS' }, 'Message “Trip moved” queued for SMS'],
+  REFUND_RETURNED: [{ amount: 10, currency: 'SAR' }, 'Refund of 10.00 SAR came back and is owed to the customer'],
+  MESSAGE_QUEUED: [{ notification_kind: 'TRIP_MOVED', channel: 'SMS' }, '“Departure changed” message queued for SMS'],
   MESSAGE_WAITING: [
     { notification_kind: 'TRIP_MOVED', channel: 'SMS', reason: 'RECIPIENT_LIMIT', until: '2026-11-26T10:00:00Z' },
-    'Message “Trip moved” by SMS waits until tomorrow: the address has had its messages of 24 hours',
+    '“Departure changed” message by SMS delayed until tomorrow: 24-hour message limit of this recipient reached',
   ],
   MESSAGE_GIVEN_UP: [
     { notification_kind: 'TRIP_MOVED', channel: 'SMS', reason: 'DELIVERY_FAILED', attempts: 20 },
-    'Message “Trip moved” by SMS not sent: the delivery failed (20 tries)',
+    '“Departure changed” message by SMS not sent: delivery failed (attempts: 20)',
   ],
-  MESSAGE_SENT: [{ notification_kind: 'TRIP_MOVED', channel: 'SMS' }, 'Message “Trip moved” sent by SMS'],
+  MESSAGE_SENT: [{ notification_kind: 'TRIP_MOVED', channel: 'SMS' }, '“Departure changed” message sent by SMS'],
   DISPUTE_OPENED: [
     { dispute_kind: 'CHARGEBACK', to_status: 'OPEN', amount: 575, currency: 'SAR', reason: 'fraudulent' },
-    'The customer’s bank took the payment back: 575.00 SAR',
+    'The customer’s bank disputed the payment and withdrew 575.00 SAR',
   ],
-  DISPUTE_CLOSED: [{ dispute_kind: 'CHARGEBACK', to_status: 'LOST' }, 'Dispute over: lost'],
+  DISPUTE_CLOSED: [{ dispute_kind: 'CHARGEBACK', to_status: 'LOST' }, 'Dispute closed: lost'],
   INCIDENT_OPENED: [{ incident_kind: 'LATE_PAYMENT' }, 'Incident “Late payment” opened'],
   INCIDENT_RESOLVED: [{ incident_kind: 'LATE_PAYMENT' }, 'Incident “Late payment” resolved'],
 };
@@ -125,7 +122,7 @@ it.each(Object.entries(told))('tells %s by its event and facts', (event, [facts,
 
 it('tells a successful refund without a reference of the gateway', () => {
   const line = entry('2026-11-25T10:00:00Z', 'REFUND_SUCCEEDED', { amount: 10, currency: 'SAR' });
-  expect(plain(sentence(line, i18next.t, 'en'))).toBe('Refund of 10.00 SAR succeeded');
+  expect(plain(sentence(line, i18next.t, 'en'))).toBe('Refund of 10.00 SAR completed');
 });
 
 it('tells by what a payment was made that was not made as chosen', () => {
@@ -134,7 +131,7 @@ it('tells by what a payment was made that was not made as chosen', () => {
     to_status: 'PAID',
     paid_by: 'debit_network',
   });
-  expect(sentence(line, i18next.t, 'en')).toMatch(/, paid by another method than chosen: Debit/);
+  expect(sentence(line, i18next.t, 'en')).toMatch(/; paid with a different method than chosen: Debit/);
   expect(sentence(line, i18next.getFixedT('ar'), 'ar')).not.toContain('{{');
 });
 

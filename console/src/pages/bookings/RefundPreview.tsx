@@ -99,7 +99,8 @@ function usePayers(preview: Preview): string | null {
     .join(t('list.and'));
 }
 
-export function Effects({ of: preview }: { of: Preview }) {
+/** What it does, for who orders it, and for who decides about an `ordered` one: they are the approval that it needs. */
+export function Effects({ of: preview, ordered = false }: { of: Preview; ordered?: boolean }) {
   const { t } = useWords();
   const payers = usePayers(preview);
   const { word } = useChoices();
@@ -125,7 +126,7 @@ export function Effects({ of: preview }: { of: Preview }) {
           [t('preview.seatsFreed'), preview.seats_freed > 0 ? preview.seats_freed : null],
         ]}
       />
-      {preview.needs_approval && (
+      {preview.needs_approval && !ordered && (
         <p className={ui.notice} role="note">
           {t('refund.willNeedApproval')}
         </p>

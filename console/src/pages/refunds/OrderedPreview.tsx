@@ -30,7 +30,7 @@ export function OrderedPreview({ refund }: { refund: Schemas['Refund'] }) {
       {refund.booking_id !== null && refund.status === 'PENDING' && (
         <section className={ui.stack} aria-label={t('preview.title')}>
           <Answer query={preview} lines={6}>
-            {({ data }) => <Effects of={data} />}
+            {({ data }) => <Effects of={data} ordered />}
           </Answer>
         </section>
       )}
