@@ -170,7 +170,7 @@ func newUnguardedWorld(t *testing.T) *world {
 	t.Helper()
 
 	w := newWorld(t)
-	testkit.MaySilenceTriggers(t)
+	testkit.MaySilenceTriggers(t, w.address)
 
 	_, err := w.db.ExecContext(t.Context(), unguard)
 	require.NoError(t, err)

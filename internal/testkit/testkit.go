@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	"github.com/peterldowns/pgtestdb"
 
@@ -77,10 +78,14 @@ func AsService(tb testing.TB, database string) string {
 	return at.String()
 }
 
-// MaySilenceTriggers lets the owners of tests' databases set session_replication_role, by which no trigger fires in a transaction: what
+// MaySilenceTriggers lets the owner of a test's database set session_replication_role, by which no trigger fires in a session: what
 // tampers with a database does not have to change its triggers, which would be found by themselves.
-func MaySilenceTriggers(tb testing.TB) {
+func MaySilenceTriggers(tb testing.TB, database string) {
 	tb.Helper()
+	owner, err := pgx.ParseConfig(database)
+	if err != nil {
+		tb.Fatalf("testkit: %v", err)
+	}
 	db, err := sql.Open("pgx", shared(tb, kindPostgres))
 	if err != nil {
 		tb.Fatalf("testkit: %v", err)
@@ -88,7 +93,7 @@ func MaySilenceTriggers(tb testing.TB) {
 	defer db.Close()
 	// Two grants at once would be an error of both.
 	_, err = db.ExecContext(tb.Context(), `BEGIN; SELECT pg_advisory_xact_lock(hashtext('session_replication_role'));
-		GRANT SET ON PARAMETER session_replication_role TO PUBLIC; COMMIT`)
+		GRANT SET ON PARAMETER session_replication_role TO `+pgx.Identifier{owner.User}.Sanitize()+`; COMMIT`)
 	if err != nil {
 		tb.Fatalf("testkit: let triggers be silenced: %v", err)
 	}
