@@ -113,14 +113,26 @@ func passedIn(said string) []string {
 	return dirs
 }
 
-// testUnits is a unit for each package, whose name is its directory. What matches without is no input.
-func (w *World) testUnits(dirs []string, salt string, without ...string) ([]Unit, error) {
+// testUnits is a unit for each package, whose name is its directory. Its tests run the programs. What matches without is no input.
+func (w *World) testUnits(dirs, programs []string, salt string, without ...string) ([]Unit, error) {
 	packages, err := w.packages()
 	if err != nil {
 		return nil, err
 	}
 
-	var units []Unit
+	var (
+		units []Unit
+		run   []string // what the programs are built from
+	)
+
+	for _, dir := range programs {
+		files, err := packages.Program(dir)
+		if err != nil {
+			return nil, err
+		}
+
+		run = append(run, files...)
+	}
 
 	for _, dir := range dirs {
 		files, err := packages.Test(dir)
@@ -128,7 +140,7 @@ func (w *World) testUnits(dirs []string, salt string, without ...string) ([]Unit
 			return nil, err
 		}
 
-		files = append(keep(files, without), w.Tree.Select(reads[dir])...) // what a test reads is never left out
+		files = append(keep(slices.Concat(files, run), without), w.Tree.Select(reads[dir])...) // what a test reads is never left out
 		units = append(units, Unit{Name: dir, Files: keep(files, nil), Without: without, Salt: salt})
 	}
 

@@ -24,18 +24,21 @@ type Lane struct {
 
 // reads are files that the tests of a package open beyond those they are built from. goTest finds what is missing here.
 var reads = map[string][]string{
-	"./api/compat":         {"api/openapi.yaml", "api/released/", "CHANGELOG.md"},
-	"./api/middleware":     {"**/*.go", "api/openapi.yaml"}, // every message has words in Arabic
-	"./api/operations":     {"docs/", "models/errors.go"},
-	"./bench":              {"docs/benchmarks.md"},
-	"./chaos/invariants":   {"docs/reliability.md"},
-	"./docs":               everything, // documents are held to the code
-	"./e2e/compose":        {"docker-compose.yml", "Dockerfile"},
-	"./e2e/identity":       {"tools/identity/"},
-	"./internal/devstack":  {"tools/go.mod"},
-	"./internal/store/db":  {"**/*.go"},                     // statements that name their columns, calls of the audit
-	"./models":             {"**/*.go", "api/openapi.yaml"}, // every text has words
-	"./internal/telemetry": {"docs/"},
+	"./api/compat":          {"api/openapi.yaml", "api/released/", "CHANGELOG.md"},
+	"./api/contract":        {"api/openapi.yaml"},
+	"./api/middleware":      {"**/*.go", "api/openapi.yaml"}, // every message has words in Arabic
+	"./api/operations":      {"docs/", "models/errors.go"},
+	"./bench":               {"docs/benchmarks.md"},
+	"./chaos/invariants":    {"docs/reliability.md"},
+	"./docs":                everything, // documents are held to the code
+	"./e2e/harness/sources": everything, // it copies the service
+	"./e2e/compose":         {"docker-compose.yml", "Dockerfile"},
+	"./e2e/identity":        {"tools/identity/"},
+	"./internal/config":     {".env.example", "docker-compose.yml", "docs/configuration.md"},
+	"./internal/devstack":   {"tools/go.mod"},
+	"./internal/store/db":   {"**/*.go"},                     // statements that name their columns, calls of the audit
+	"./models":              {"**/*.go", "api/openapi.yaml"}, // every text has words
+	"./internal/telemetry":  {"docs/"},
 }
 
 var (
@@ -100,8 +103,8 @@ after="$(git status --porcelain; git diff | sha256sum)"
 [ "$before" = "$after" ] || { git --no-pager diff --stat; git status --short; echo "Error: the tree has changed"; exit 1; }`)
 }
 
-// tests is a lane of packages.
-func tests(pick func(dir string) bool, without []string, flags ...string) (
+// tests is a lane of packages, which run the programs in some directories.
+func tests(pick func(dir string) bool, programs, without []string, flags ...string) (
 	func(context.Context, *World) ([]Unit, error), func(context.Context, *World, io.Writer, []Unit) ([]string, error),
 ) {
 	units := func(_ context.Context, w *World) ([]Unit, error) {
@@ -118,7 +121,7 @@ func tests(pick func(dir string) bool, without []string, flags ...string) (
 			}
 		}
 
-		return w.testUnits(dirs, strings.Join(flags, " "), without...)
+		return w.testUnits(dirs, programs, strings.Join(flags, " "), without...)
 	}
 
 	return units, func(ctx context.Context, w *World, log io.Writer, units []Unit) ([]string, error) {

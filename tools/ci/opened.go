@@ -3,6 +3,7 @@ package main
 import (
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,21 @@ func noteWhatIsOpened(dir, binary string, args []string) error {
 	args = append([]string{binary, "-test.testlogfile=" + filepath.Join(dir, url.PathEscape(here))}, args...)
 
 	return syscall.Exec(binary, args, os.Environ()) //nolint:gosec // it is what go test has built
+}
+
+// openedFiles are the tracked files that are meant by a path: itself, or what is built from a directory that was read.
+func (w *World) openedFiles(rel string, read bool) []string {
+	if _, tracked := w.Tree.files[rel]; tracked {
+		return []string{rel}
+	}
+
+	if !read {
+		return nil
+	}
+
+	sources := w.Tree.Select([]string{path.Join(rel, "*.go")})
+
+	return slices.DeleteFunc(sources, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 }
 
 // undeclared lists files of the tree that the test of a unit has opened and that are none of its files, and not left out on purpose.
@@ -51,8 +67,10 @@ func (w *World) undeclared(opened string, u Unit) []string {
 		case "chdir":
 			here = name
 		case "open", "stat":
-			if _, tracked := w.Tree.files[rel]; tracked && !slices.Contains(u.Files, rel) && !matches(u.Without, rel) {
-				found = append(found, rel)
+			for _, file := range w.openedFiles(rel, what == "open") {
+				if !slices.Contains(u.Files, file) && !matches(u.Without, file) {
+					found = append(found, file)
+				}
 			}
 		}
 	}

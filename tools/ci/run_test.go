@@ -103,7 +103,7 @@ func TestUndeclaredInputsFail(t *testing.T) {
 	root := newRepository(t)
 	w := newTestWorld(t, root, t.TempDir())
 
-	units, err := w.testUnits([]string{"./high", "./low"}, "")
+	units, err := w.testUnits([]string{"./high", "./low"}, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestUndeclaredInputsFail(t *testing.T) {
 	}
 
 	passed, err := goTestBy(t.Context(), w, io.Discard, self, units)
-	if err == nil || !strings.Contains(err.Error(), "./high opens files that are not among its inputs (lanes.go): notes.txt") {
+	if err == nil || !strings.Contains(err.Error(), "./high opens files that are not among its inputs (lanes.go): notes.txt, other/other.go") {
 		t.Errorf("%v", err)
 	}
 
@@ -123,7 +123,7 @@ func TestUndeclaredInputsFail(t *testing.T) {
 		t.Errorf("%v", passed)
 	}
 
-	units[0].Files = append(units[0].Files, "notes.txt")
+	units[0].Files = append(units[0].Files, "notes.txt", "other/other.go")
 
 	if passed, err := goTestBy(t.Context(), w, io.Discard, self, units); err != nil || len(passed) != 2 {
 		t.Errorf("%v, %v", passed, err)

@@ -23,7 +23,8 @@ func newRepository(t *testing.T) string {
 		"go.mod": "module rihla\n\ngo 1.26\n", "go.sum": "", "notes.txt": "notes\n", "README.md": "read me\n",
 		"low/low.go": "package low\n\n// N is a number.\nconst N = 1\n", "low/low_test.go": test("low", ""),
 		"high/high.go":      "package high\n\nimport \"rihla/low\"\n\n// N is a number.\nconst N = low.N\n",
-		"high/high_test.go": test("high", `os.ReadFile("../notes.txt")`),
+		"high/high_test.go": test("high", `os.ReadFile("../notes.txt"); os.ReadDir("../other")`),
+		"other/other.go":    "package other\n",
 	} {
 		write(t, filepath.Join(root, name), text)
 	}
@@ -110,7 +111,7 @@ func TestKeysFollowContent(t *testing.T) {
 	key := func(dir string) string {
 		w := newTestWorld(t, root, cache)
 
-		units, err := w.testUnits([]string{dir}, "")
+		units, err := w.testUnits([]string{dir}, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
