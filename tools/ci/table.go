@@ -95,7 +95,7 @@ func testLanes() []Lane {
 	raceUnits, race := tests(inProcess, nil, []string{"*.md", "**/README.md"}, "-race", "-timeout", "30m")
 	rulesUnits, rules := tests(func(dir string) bool { return dir == "./models" || dir == "./workflows" }, nil, nil, "-count=1")
 	racesUnits, racing := tests(func(dir string) bool { return dir == "./e2e" }, service, besides, "-race", "-run", races, "-timeout", "30m")
-	e2eUnits, e2e := tests(endToEnd, service, besides, "-skip", races, "-p", "4", "-timeout", "30m")
+	e2eUnits, e2e := tests(endToEnd, service, besides, "-skip", races, "-p", "1", "-timeout", "30m") // a package runs two tests per core
 	failureUnits, failure := tests(func(dir string) bool { return slices.Contains(alone, dir) }, service, besides, "-timeout", "30m")
 
 	return []Lane{
