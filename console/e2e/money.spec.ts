@@ -93,10 +93,10 @@ test('a refund whose answer is lost is sent again under its key, and made once',
   const anew = page.waitForResponse((response) => response.url().includes('refund-preview'), { timeout: 45_000 });
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
   expect((await anew).status()).toBe(409);
-  await form.getByRole('button', { name: t('form.again') }).click();
+  await form.locator('[type=submit]').click();
   await expect(form.getByRole('alert').filter({ hasText: 'Too many requests.' })).toBeVisible();
   await expect(field(form, t('field.reason'))).toBeDisabled();
-  await form.getByRole('button', { name: t('form.again') }).click();
+  await form.locator('[type=submit]').click();
   await expect(form).toBeHidden();
 
   expect(keys).toHaveLength(3);

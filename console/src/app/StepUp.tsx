@@ -22,6 +22,9 @@ let ask: (decide: Decide, method: StepUpMethod) => void = (decide) => {
 /** Requests that need it at the same time share one dialog. */
 let asked: Promise<boolean> | null = null;
 
+/** On the way to the sign-in page: several requests are answered that the session has ended, and the first says so. */
+let leaving = false;
+
 setHooks({
   language: currentLanguage,
   stepUp: (method) => {
@@ -34,11 +37,13 @@ setHooks({
   },
   signedOut: () => {
     // The link of a mail is opened with and without a session, and its token is in no address to come back to.
-    if (['/sign-in', '/verify-email'].some((page) => pageNow().startsWith(page))) return;
+    if (leaving || ['/sign-in', '/verify-email'].some((page) => pageNow().startsWith(page))) return;
+    leaving = true;
     // A person who was signed in is told why this page comes; for others it is the way in.
     const ended = queries.getQueryData(meKey) !== undefined || wasSignedIn() ? '&ended=true' : '';
     forgetSignedIn();
     void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`).then(() => {
+      leaving = false;
       queries.clear();
     });
   },
