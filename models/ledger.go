@@ -163,7 +163,7 @@ const (
 	TransferOutsideReturned  TransferKind = "OUTSIDE_REFUND_RETURNED" // which it has again
 )
 
-// IncidentText is what an incident says. Rows of before migration 74 have the sentence only.
+// IncidentText is what an incident says. Rows that predate migration 74 have the sentence only.
 type IncidentText struct {
 	Message string `bun:"message"` // in English, of when it was opened
 	Text    Text   `bun:"message_text,type:jsonb,nullzero"`

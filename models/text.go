@@ -125,7 +125,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(keptText(t))
 }
 
-// UnmarshalJSON also reads a string, which is what histories and rows of before have.
+// UnmarshalJSON also reads a string, which is what older histories and rows have.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) == nil {

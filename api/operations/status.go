@@ -158,6 +158,6 @@ func (o *Operations) announceDecided(ctx context.Context, booking uuid.UUID) {
 	defer cancel()
 
 	if err := o.Store.Payments.AnnounceDecided(ctx, []uuid.UUID{booking}); err != nil {
-		o.Log.WarnContext(ctx, "decided payment not announced; who waits looks by itself", "booking_id", booking, "error", err)
+		o.Log.WarnContext(ctx, "decided payment not announced; waiting requests look by themselves", "booking_id", booking, "error", err)
 	}
 }

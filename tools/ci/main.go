@@ -25,6 +25,15 @@ func main() {
 		os.Exit(1)
 	}
 
+	if len(os.Args) > 3 && os.Args[1] == unlessProven {
+		if err := runUnlessProven(os.Args[2], os.Args[3], os.Args[4:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+
+		return
+	}
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 

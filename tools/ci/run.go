@@ -126,7 +126,7 @@ func runLanes(ctx context.Context, w *World, all []Lane) error {
 	done.Wait()
 
 	if len(r.failed) == 0 {
-		return ctx.Err()
+		return errors.Join(ctx.Err(), w.listProven(ctx, all))
 	}
 
 	for _, name := range r.failed {
@@ -134,6 +134,35 @@ func runLanes(ctx context.Context, w *World, all []Lane) error {
 	}
 
 	return errors.New("FAILED: " + strings.Join(r.failed, ", "))
+}
+
+// listProven writes the directories of packages whose tests lanes have proven, for the README's test command behind them. Packages of a
+// lane that runs always are not among them.
+func (w *World) listProven(ctx context.Context, all []Lane) error {
+	always := map[string]bool{}
+
+	var proven []string
+
+	for _, l := range all {
+		units, err := l.Units(ctx, w)
+		if err != nil {
+			return err
+		}
+
+		for _, u := range units {
+			switch {
+			case !strings.HasPrefix(u.Name, "./") || strings.Contains(u.Name, " "):
+			case l.Always:
+				always[u.Name] = true
+			case !always[u.Name]:
+				proven = append(proven, filepath.Join(w.Tree.Root, u.Name))
+			}
+		}
+	}
+
+	list := filepath.Join(filepath.Dir(w.Logs), "ci-proven")
+
+	return os.WriteFile(list, []byte(strings.Join(proven, "\n")+"\n"), 0o644) //nolint:gosec // nothing of it is secret
 }
 
 // take waits until so many cores are free; 0 is all of them.
