@@ -41,8 +41,9 @@ setHooks({
     leaving = true;
     // A person who was signed in is told why this page comes; for others it is the way in.
     const ended = queries.getQueryData(meKey) !== undefined || wasSignedIn() ? '&ended=true' : '';
-    forgetSignedIn();
     void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`).then(() => {
+      // Not earlier: a reload before the sign-in page stands would ask again, and find nobody who was signed in.
+      forgetSignedIn();
       leaving = false;
       queries.clear();
     });
