@@ -34,10 +34,6 @@ var measurements = []measurement{
 	},
 	{section: "payments-at-rest", args: []string{"payments", "--clients", "1", "--payments", "100"}},
 	{
-		section: "overload", args: []string{"overload", "--rounds", "3"},
-		small: []string{"overload", "--few", "4", "--clients", "16", "--time", "3s"},
-	},
-	{
 		section: "webhooks", args: []string{"webhooks"},
 		small: []string{"webhooks", "--webhooks", "200", "--connections", "16", "--rounds", "1", "--statements"},
 	},
@@ -50,29 +46,10 @@ var measurements = []measurement{
 		small: []string{"waiting", "--customers", "300", "--settled", "15", "--quiet", "2s"},
 	},
 	{
-		section: "latechecks", args: []string{"latechecks"},
-		small: []string{"latechecks", "--rates", "100", "--time", "2s"},
-	},
-	{
-		section: "trip", args: []string{"trip"},
-		small: []string{"trip", "--bookings", "100", "--rounds", "1", "--callers", "16"},
-	},
-	{
-		section: "outbox", args: []string{"outbox"},
-		small: []string{"outbox", "--messages", "200", "--recipients", "50", "--rounds", "1", "--takes", "10ms"},
-	},
-	{section: "outbox-of-two", args: []string{"outbox", "--workers", "2"}},
-	{
-		section: "snapshot", args: []string{"snapshot", "--lines", "2000", "--rounds", "3"},
-		small: []string{"snapshot", "--lines", "100", "--step", "50"},
-	},
-	{section: "workflow", args: []string{"workflow"}, small: []string{"workflow", "--payments", "20", "--parallel", "4", "--rounds", "1"}},
-	{
 		section: "growth", args: []string{"growth"},
 		small: []string{"growth", "--payments", "20", "--clients", "4", "--rounds", "1", "--records", "2000"},
 	},
 	{section: "exports", args: []string{"exports"}, small: []string{"exports", "--records", "2000", "--rounds", "1"}},
-	{section: "lists", args: []string{"lists"}, small: []string{"lists", "--records", "1000,2000", "--clients", "4", "--time", "100ms"}},
 }
 
 func newAll() *cobra.Command {

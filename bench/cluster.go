@@ -14,10 +14,11 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+
 	"rihla/api/gen"
 	"rihla/chaos/env"
 	"rihla/chaos/schedule"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

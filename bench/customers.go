@@ -17,10 +17,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
 
+	"rihla/e2e/rig"
 	"rihla/internal/auth"
 	"rihla/internal/config"
 	"rihla/internal/devstack"
-	"rihla/internal/rig"
 	"rihla/internal/store"
 	"rihla/internal/store/db"
 	"rihla/internal/store/seed"

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

@@ -20,9 +20,8 @@ func execute() int {
 	defer stop()
 
 	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
-	root.AddCommand(newPayments(), newWorkflow(), newReferenceWorker(), newTrip(), newWebhooks(), newWebhookReference(),
-		newPolls(), newWaiting(), newReferenceStatus(), newLateChecks(), newOutbox(), newOverload(), newSnapshot(), newReports(),
-		newExports(), newLists(), newGrowth(), newCluster(), newAll())
+	root.AddCommand(newPayments(), newReferenceWorker(), newWebhooks(), newWebhookReference(), newPolls(), newWaiting(),
+		newReferenceStatus(), newExports(), newGrowth(), newCluster(), newAll())
 
 	// The SDK's log is not what is read here.
 	slog.SetDefault(slog.New(slog.DiscardHandler))

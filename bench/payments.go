@@ -17,7 +17,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"rihla/api/gen"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

@@ -20,9 +20,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"rihla/e2e/rig"
 	"rihla/internal/auth"
 	"rihla/internal/process"
-	"rihla/internal/rig"
 )
 
 // The reference of a poll is the least that a server does for one: Fiber, the signature of a token with its algorithm pinned, one

@@ -13,9 +13,9 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
+	"rihla/e2e/rig"
 	"rihla/internal/auth"
 	"rihla/internal/devstack"
-	"rihla/internal/rig"
 	"rihla/internal/store"
 	"rihla/internal/store/seed"
 	"rihla/models"

@@ -114,7 +114,7 @@ func (b *waitingBench) run(ctx context.Context, out io.Writer) (err error) {
 		}
 	}
 
-	return auditBooks(ctx, out, b.db)
+	return b.audit(ctx, out)
 }
 
 // reference has as many customers wait at a server that looks once and then keeps the request.

@@ -176,7 +176,7 @@ func (c *crowd) leave() error {
 func (b *waitingBench) settle(ctx context.Context, c waitingCustomer) error {
 	amount := models.MustMoney(webhookPrice)
 
-	_, err := b.store.Payments.StoreEvent(ctx, models.WebhookEvent{
+	_, err := b.store.Inbox.StoreEvent(ctx, models.WebhookEvent{
 		ID: models.NewID(), Channel: c.channel, WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
 		CheckoutID: checkoutPrefix + c.attempt.String(), MerchantReference: c.attempt.String(), Amount: &amount, Currency: models.Currency,
 		PaymentMethod: models.MethodCreditCard, OccurredAt: time.Now(),

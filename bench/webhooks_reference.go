@@ -15,10 +15,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"rihla/e2e/rig"
 	"rihla/gateways/standardwebhook"
 	"rihla/internal/config"
 	"rihla/internal/process"
-	"rihla/internal/rig"
 	"rihla/models"
 )
 
