@@ -13,7 +13,7 @@ import (
 
 	"rihla/chaos/actors"
 	"rihla/chaos/env"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"rihla/chaos/env"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

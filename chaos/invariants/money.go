@@ -30,20 +30,6 @@ var aboutMoney = []Invariant{
 			WHERE e.n <> 1 OR i.n <> 1`, unknownWebhooks),
 	},
 	{
-		"effect-once", "a payment becomes PAID at most once, with one sale and one set of transfers",
-		rows(`SELECT format('payment %s is %s: %s times paid, %s lines, %s transfers of its sale', t.id, t.status, paid.n, lines.n, moved.n)
-			FROM payment_transactions AS t
-			CROSS JOIN LATERAL (SELECT count(*) AS n FROM transaction_state_changes AS c
-				WHERE c.transaction_id = t.id AND c.to_status = 'PAID') AS paid
-			CROSS JOIN LATERAL (SELECT count(*) AS n FROM financial_records AS r WHERE r.payment_transaction_id = t.id
-				AND r.kind <> 'CLAWBACK' AND r.split_from IS NULL) AS lines
-			CROSS JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(l.amount), 0) AS amount FROM ledger_transfers AS l
-				WHERE l.transaction_id = t.id AND l.debit_account LIKE 'gateway:%' AND l.refund_id IS NULL) AS moved
-			WHERE t.kind <> 'REFUND' AND CASE t.status WHEN 'PAID'
-				THEN paid.n <> 1 OR lines.n <> 1 OR moved.amount <> t.amount
-				ELSE paid.n <> 0 OR lines.n <> 0 OR moved.amount <> coalesce(t.captured_amount, (t.captured_at IS NOT NULL)::int * t.amount) END`),
-	},
-	{
 		"charge-has-its-place", "every amount the gateway took belongs to a confirmed booking or campaign, went back, or has an incident",
 		rows(`SELECT format('checkout %s of %s is paid; payment %s is %s %s, captured %s, refunded %s', g.id, g.amount, t.id,
 				coalesce(t.status, 'missing'), t.failure_code, t.captured_at, t.refunded_amount)

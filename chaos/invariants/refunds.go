@@ -36,16 +36,6 @@ var aboutRefunds = []Invariant{
 			FROM payment_transactions WHERE failure_code = 'GATEWAY_REJECTED' AND NOT $2::jsonb ? id::text`, gatewayRefunds, refusedByGateway),
 	},
 	{
-		"refund-ordered", "every refund has an order in the audit log, its own or that of the refund it replaces, or is for a late payment",
-		rows(`SELECT format('refund %s of %s for payment %s, asked for by %s, was not ordered', r.id, r.amount, r.payment_transaction_id,
-				coalesce(r.requested_by::text, 'the service'))
-			FROM refunds AS r JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
-			WHERE CASE WHEN r.requested_by IS NULL THEN t.status <> 'FAILED' OR t.captured_at IS NULL
-				ELSE NOT EXISTS (SELECT FROM audit_log AS a WHERE a.entity = 'refund' AND a.entity_id = coalesce(r.instead_of, r.id)
-					AND a.action = 'REFUND_REQUESTED' AND a.actor_id = r.requested_by AND (a.details ->> 'amount')::numeric = r.amount) END
-			UNION ALL SELECT format('refund %s has a workflow and no order', details) FROM incidents WHERE kind = 'REFUND_WITHOUT_ORDER'`),
-	},
-	{
 		"refund-once", "the gateway has at most one refund for each refund here",
 		rows(`SELECT format('refund %s was made %s times', merchant_reference, count(*)) FROM `+gatewayRefundsAs+`
 			GROUP BY merchant_reference HAVING count(*) > 1`, gatewayRefunds),

@@ -13,36 +13,8 @@ import (
 
 var aboutSubjects = []Invariant{
 	{
-		"seats", "no seat is sold twice: a trip's taken seats are those of its bookings, and no more than it has",
-		rows(`SELECT format('trip %s has %s seats, counts %s as taken, its bookings hold %s and %s are confirmed',
-				t.id, t.capacity, t.seats_taken, b.held, b.confirmed)
-			FROM trips AS t CROSS JOIN LATERAL (
-				SELECT coalesce(sum(seats) FILTER (WHERE status IN ('PENDING_PAYMENT', 'CONFIRMED')), 0) AS held,
-					coalesce(sum(seats) FILTER (WHERE status = 'CONFIRMED'), 0) AS confirmed
-				FROM bookings WHERE trip_id = t.id) AS b
-			WHERE t.seats_taken <> b.held OR b.confirmed > t.capacity`),
-	},
-	{
 		"room-for-all", "a trip with seats for all who asked is never answered as sold out, and a late payment still buys them",
 		roomForAll,
-	},
-	{
-		"paid-once", "no booking or campaign is paid twice, and every confirmed one is paid",
-		rows(`SELECT format('booking %s is %s with %s paid attempts', b.id, b.status, count(t.id)) FROM bookings AS b
-			LEFT JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'PAID'
-			GROUP BY b.id HAVING count(t.id) > 1 OR b.status = 'CONFIRMED' AND count(t.id) <> 1
-				OR b.status IN ('PENDING_PAYMENT', 'PAYMENT_FAILED') AND count(t.id) <> 0
-			UNION ALL SELECT format('campaign %s is %s with %s paid attempts', c.id, c.status, count(t.id)) FROM ad_campaigns AS c
-			LEFT JOIN payment_transactions AS t ON t.ad_campaign_id = c.id AND t.status = 'PAID'
-			GROUP BY c.id HAVING count(t.id) > 1 OR (c.status IN ('ACTIVE', 'SCHEDULED')) <> (count(t.id) = 1)`),
-	},
-	{
-		"refunded-is-cancelled", "a fully refunded booking is CANCELLED and holds no seats; a partly refunded one is CONFIRMED",
-		rows(`SELECT format('booking %s is %s, %s of %s went back', b.id, b.status, t.refunded_amount, t.amount)
-			FROM bookings AS b JOIN payment_transactions AS t ON t.booking_id = b.id AND t.status = 'PAID'
-			WHERE CASE WHEN t.outside_refunded_amount = 0 THEN (t.refunded_amount = t.amount) <> (b.status = 'CANCELLED')
-				ELSE b.status = 'CANCELLED' AND t.refunded_amount + t.outside_refunded_amount < t.amount END
-				OR b.status NOT IN ('CANCELLED', 'CONFIRMED')`),
 	},
 	{
 		"customer-is-told",

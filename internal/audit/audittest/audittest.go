@@ -20,6 +20,7 @@ const shown = 20
 
 // Ending is the audit at the end of one test, or of several that share a database.
 type Ending struct {
+	db     *sql.DB
 	mu     sync.Mutex
 	all    bool
 	except []string
@@ -30,11 +31,11 @@ type Ending struct {
 func After(tb testing.TB, db *sql.DB) *Ending {
 	tb.Helper()
 
-	e := &Ending{}
+	e := &Ending{db: db}
 
 	tb.Cleanup(func() {
 		tb.Helper()
-		e.look(tb, db)
+		e.Require(tb)
 	})
 
 	return e
@@ -56,7 +57,8 @@ func (e *Ending) Tampered(tb testing.TB, reason string, rules ...string) {
 	e.except = append(e.except, rules...)
 }
 
-func (e *Ending) look(tb testing.TB, db *sql.DB) {
+// Require audits the database now, but for the rules that the test has tampered with.
+func (e *Ending) Require(tb testing.TB) {
 	tb.Helper()
 
 	e.mu.Lock()
@@ -71,7 +73,7 @@ func (e *Ending) look(tb testing.TB, db *sql.DB) {
 
 	count := 0
 
-	_, err := audit.Run(ctx, db, func(d audit.Difference) error {
+	_, err := audit.Run(ctx, e.db, func(d audit.Difference) error {
 		if slices.Contains(e.except, d.Rule) {
 			return nil
 		}

@@ -62,12 +62,10 @@ func newBooks(t *testing.T, s *store.Store, conn *sql.DB) *Books {
 	}
 }
 
-// WithIdentities has the identities of the books checked when the test ends.
-func (b *Books) WithIdentities(t *testing.T) *Books {
+// RequireBooks fails the test with every difference that an audit finds now. Another one follows when the test ends.
+func (b *Books) RequireBooks(t *testing.T) {
 	t.Helper()
-	t.Cleanup(func() { b.RequireIdentities(t) })
-
-	return b
+	b.Audit.Require(t)
 }
 
 // Exec runs a statement.
@@ -150,7 +148,7 @@ func (b *Books) Report(t *testing.T, tx models.PaymentTransaction, kind models.E
 		CheckoutID: "ref-" + tx.ID.String(), MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
 		PaymentMethod: tx.PaymentMethod, ResultCode: "000", OccurredAt: time.Now(),
 	}
-	_, err := b.Store.Payments.StoreEvent(t.Context(), e, time.Now())
+	_, err := b.Store.Inbox.StoreEvent(t.Context(), e, time.Now())
 	require.NoError(t, err)
 	_, err = b.Store.Payments.SettlePayment(t.Context(), tx.ID, time.Now())
 	require.NoError(t, err)

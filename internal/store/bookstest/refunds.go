@@ -59,7 +59,7 @@ func (b *Books) GiveBack(t *testing.T, tx models.PaymentTransaction, amount stri
 	r := b.Ask(tx, amount)
 	b.Reserve(t, r)
 	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, r, Granted(r)).Status)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	return r
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"rihla/internal/store/payments"
+	"rihla/internal/inbox"
 	"rihla/models"
 )
 
@@ -34,10 +34,10 @@ func Event(tx models.PaymentTransaction, kind models.EventType, edit func(*model
 }
 
 // Deliver stores a webhook event.
-func (b *Books) Deliver(t *testing.T, e models.WebhookEvent) payments.Stored {
+func (b *Books) Deliver(t *testing.T, e models.WebhookEvent) inbox.Stored {
 	t.Helper()
 
-	stored, err := b.Store.Payments.StoreEvent(t.Context(), e, time.Now())
+	stored, err := b.Store.Inbox.StoreEvent(t.Context(), e, time.Now())
 	require.NoError(t, err)
 
 	return stored
