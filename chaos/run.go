@@ -19,8 +19,8 @@ import (
 	"rihla/chaos/env"
 	"rihla/chaos/invariants"
 	"rihla/chaos/schedule"
+	"rihla/e2e/rig"
 	"rihla/gateways/drivers"
-	"rihla/internal/rig"
 )
 
 // runner runs schedules, in environments side by side.

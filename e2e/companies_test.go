@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/e2e/harness"
+	"rihla/e2e/rig"
 	"rihla/gateways"
 	"rihla/gateways/drivers"
 	"rihla/gateways/simulator"
 	"rihla/gateways/simulator/engine"
-	"rihla/internal/rig"
 	"rihla/models"
 )
 

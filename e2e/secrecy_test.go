@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"rihla/e2e/harness"
+	"rihla/e2e/rig"
 	"rihla/internal/config"
-	"rihla/internal/rig"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )

@@ -13,7 +13,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/chaos/schedule"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"rihla/api/gen"
 	"rihla/chaos/schedule"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

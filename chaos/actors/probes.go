@@ -12,7 +12,7 @@ import (
 	"rihla/api/gen"
 	"rihla/chaos/env"
 	"rihla/chaos/schedule"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

@@ -11,12 +11,12 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/chaos/schedule"
+	"rihla/e2e/rig"
 	"rihla/gateways"
 	"rihla/gateways/drivers"
 	"rihla/gateways/simulator"
 	"rihla/gateways/simulator/engine"
 	"rihla/internal/config"
-	"rihla/internal/rig"
 	"rihla/models"
 )
 

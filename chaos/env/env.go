@@ -21,10 +21,10 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"rihla/chaos/schedule"
+	"rihla/e2e/rig"
 	"rihla/gateways/drivers"
 	"rihla/internal/auth"
 	"rihla/internal/devstack"
-	"rihla/internal/rig"
 	"rihla/internal/store"
 	"rihla/internal/store/db"
 	"rihla/models"

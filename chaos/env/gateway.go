@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"rihla/chaos/schedule"
+	"rihla/e2e/rig"
 	"rihla/gateways/simulator/engine"
-	"rihla/internal/rig"
 	"rihla/models"
 )
 

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rihla/chaos/schedule"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 )
 
 // lateCheck is how long after the end of an attempt the gateway is asked once more whether it has taken money for it.

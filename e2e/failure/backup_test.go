@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/e2e/harness"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/models"
 )
 

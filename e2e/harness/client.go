@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/api/gen"
+	"rihla/e2e/rig"
 	"rihla/gateways/simulator"
-	"rihla/internal/rig"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )

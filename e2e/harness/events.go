@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 
 	"github.com/stretchr/testify/require"
 )

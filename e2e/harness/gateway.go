@@ -3,7 +3,7 @@ package harness
 import (
 	"github.com/stretchr/testify/require"
 
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 )
 
 // GatewayLedger is what the sandbox gateway knows of its checkouts and refunds.

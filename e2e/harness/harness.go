@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"rihla/e2e/rig"
 	"rihla/internal/audit/audittest"
 	"rihla/internal/devstack"
-	"rihla/internal/rig"
 	"rihla/internal/store"
 	"rihla/internal/store/storetest"
 	"rihla/internal/testkit"

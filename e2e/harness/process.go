@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/e2e/harness/sources"
+	"rihla/e2e/rig"
 	"rihla/internal/devstack"
 	"rihla/internal/process"
-	"rihla/internal/rig"
 )
 
 // Process is one process of the service, which a test may kill and start again.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/internal/store/seed"
 	"rihla/internal/store/storetest"
 	"rihla/models"

@@ -20,7 +20,7 @@ import (
 	"rihla/api/gen"
 	"rihla/e2e/harness"
 	"rihla/e2e/harness/sources"
-	"rihla/internal/rig"
+	"rihla/e2e/rig"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )

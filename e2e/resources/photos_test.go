@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/e2e/harness"
+	"rihla/e2e/rig"
 	"rihla/internal/media"
-	"rihla/internal/rig"
 	"rihla/models"
 )
 

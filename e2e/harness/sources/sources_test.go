@@ -51,7 +51,7 @@ func TestAChangeIsNoticed(t *testing.T) {
 	require.Contains(t, run(), "(cached)", "nothing has changed")
 
 	for _, name := range []string{
-		"main.go", "cmd/wire.go", "worker/worker.go", "api/operations/bookings.go", "api/intake/intake.go", "api/relay/relay.go",
+		"main.go", "cmd/wire.go", "worker/worker.go", "api/operations/bookings.go", "internal/inbox/queue.go", "internal/inbox/relay.go",
 		"api/openapi.yaml", "migrations/0001_accounts.tx.up.sql", "go.mod",
 	} {
 		path := filepath.Join(there, name)

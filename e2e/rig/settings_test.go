@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/e2e/rig"
 	"rihla/internal/config"
-	"rihla/internal/rig"
 )
 
 // TestSettingsAreEnough: API and worker take the settings of the rig, with the limits and without.
