@@ -11,10 +11,10 @@ import (
 	"rihla/models"
 )
 
-func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (c Checkout, err error) {
+func (p *Payments) openCheckout(ctx context.Context, a models.Attempt) (c models.Checkout, err error) {
 	t, fresh, err := p.Store.Payments.OpenPayment(ctx, a, p.Now)
 	if err != nil {
-		return Checkout{}, err
+		return models.Checkout{}, err
 	}
 
 	if wasCancelled(&t) {
@@ -166,11 +166,11 @@ func (p *Payments) openingSettled(ctx context.Context, t *models.PaymentTransact
 }
 
 // failUnopened ends an attempt that cannot be paid.
-func (p *Payments) failUnopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (Checkout, error) {
+func (p *Payments) failUnopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (models.Checkout, error) {
 	ended, err := p.Store.Payments.EndPayment(ctx, t.ID, why, words, p.Now())
 	p.announce(ctx, t.ID, ended)
 
-	return Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
+	return models.Checkout{Status: ended.Status, Failure: ended.Failure, ExpiresAt: t.ExpiresAt}, err
 }
 
 func wasCancelled(t *models.PaymentTransaction) bool {
@@ -233,8 +233,8 @@ func (p *Payments) gateway(account models.MerchantAccount) (gateways.Gateway, er
 	return g, nil
 }
 
-func checkoutOf(t *models.PaymentTransaction) Checkout {
-	c := Checkout{Status: t.Status, ExpiresAt: t.ExpiresAt}
+func checkoutOf(t *models.PaymentTransaction) models.Checkout {
+	c := models.Checkout{Status: t.Status, ExpiresAt: t.ExpiresAt}
 	if t.FailureCode != nil {
 		c.Failure = *t.FailureCode
 	}

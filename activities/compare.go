@@ -11,6 +11,7 @@ import (
 	"rihla/gateways"
 	"rihla/internal/store"
 	"rihla/internal/store/payments"
+	"rihla/internal/store/refunds"
 	"rihla/models"
 )
 
@@ -48,16 +49,16 @@ func (p *Payments) ComparePayment(ctx context.Context, id uuid.UUID) error {
 
 // comparePayment asks the gateway about a payment that it has taken. A gateway that knows nothing of it, or does not say what it has
 // given back, proves nothing.
-func comparePayment(ctx context.Context, s *store.Store, g gateways.Gateway, t *models.PaymentTransaction) (payments.Compared, error) {
-	mark, err := s.Payments.BeginComparison(ctx, t.ID)
+func comparePayment(ctx context.Context, s *store.Store, g gateways.Gateway, t *models.PaymentTransaction) (refunds.Compared, error) {
+	mark, err := s.Refunds.BeginComparison(ctx, t.ID)
 	if err != nil {
-		return payments.Compared{}, err
+		return refunds.Compared{}, err
 	}
 
 	c, err := g.ReadCheckout(ctx, refOf(t))
 	if err == nil && c.Status == gateways.CheckoutPaid {
 		if err := takenAgain(ctx, s, t, c); err != nil {
-			return payments.Compared{}, err
+			return refunds.Compared{}, err
 		}
 	}
 
@@ -68,15 +69,15 @@ func comparePayment(ctx context.Context, s *store.Store, g gateways.Gateway, t *
 
 	switch kind := gateways.KindOf(err); {
 	case err == nil && c.Status == gateways.CheckoutPaid && !c.RefundsUnread:
-		return s.Payments.CompareRefunded(ctx, t.ID, mark, answered, payments.GatewaySums{
+		return s.Refunds.CompareRefunded(ctx, t.ID, mark, answered, refunds.GatewaySums{
 			Refunded: c.RefundedAmount, Currency: c.Currency, Lag: g.Capabilities().SearchLag,
 		})
 	case err == nil && c.RefundsUnread:
-		return payments.Compared{}, errRefundsUnread
+		return refunds.Compared{}, errRefundsUnread
 	case err == nil, kind == gateways.KindNotFound, kind == gateways.KindRejected:
-		return payments.Compared{}, s.Payments.CompleteRecheck(ctx, t.ID, t.RecheckAt)
+		return refunds.Compared{}, s.Payments.CompleteRecheck(ctx, t.ID, t.RecheckAt)
 	default:
-		return payments.Compared{}, err
+		return refunds.Compared{}, err
 	}
 }
 

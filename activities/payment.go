@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"rihla/gateways"
+	"rihla/internal/inbox"
 	"rihla/internal/store"
 	"rihla/internal/store/incidents"
 	"rihla/internal/store/payments"
@@ -43,24 +44,10 @@ type Payments struct {
 	Settled func(models.TransactionStatus, models.Gateway)
 }
 
-// Checkout is what a workflow needs to know of an attempt at the gateway. The address at which the customer
-// pays stays in the database.
-type Checkout struct {
-	Status    models.TransactionStatus `json:"status"`
-	Failure   models.FailureCode       `json:"failure,omitempty"`
-	ExpiresAt time.Time                `json:"expires_at"`
-	// Delayed: the gateway's circuit is open, and callers should not wait for it. Status is PENDING.
-	Delayed bool `json:"delayed,omitempty"`
-	// GatewayTook is the part of the opening that was spent at the gateway, waiting for a later try included.
-	GatewayTook time.Duration `json:"gateway_took,omitempty"`
-	// AskFor is how long the gateway is queried about the attempt once that has expired, before an incident is opened.
-	AskFor time.Duration `json:"ask_for,omitempty"`
-}
-
 // OpenCheckout writes the attempt's PENDING row, creates the checkout at the gateway under the attempt's id as
 // idempotency key, and saves the gateway's reference. A checkout that the gateway refuses for good ends the attempt
 // as FAILED, GATEWAY_REJECTED; that is a result, not an error. So is a gateway that is not being asked for now.
-func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (models.Checkout, error) {
 	defer heartbeat(ctx)()
 
 	c, err := p.openCheckout(ctx, a)
@@ -78,10 +65,10 @@ func (p *Payments) OpenCheckout(ctx context.Context, a models.Attempt) (Checkout
 // TryCheckout is OpenCheckout for the first try, which is a local activity: a gateway that is slow must not fill the slots that settling
 // needs, so that it has a bounded number of them. Error when none is free, and when the try did not come through: OpenCheckout goes on
 // then.
-func (p *Payments) TryCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+func (p *Payments) TryCheckout(ctx context.Context, a models.Attempt) (models.Checkout, error) {
 	if slots := p.FirstTries[a.Method.Gateway()]; slots != nil {
 		if !slots.TryAcquire(1) {
-			return Checkout{}, errNoSlot
+			return models.Checkout{}, errNoSlot
 		}
 		defer slots.Release(1)
 	}
@@ -90,7 +77,7 @@ func (p *Payments) TryCheckout(ctx context.Context, a models.Attempt) (Checkout,
 }
 
 // AwaitCheckout is OpenCheckout without a client that waits: it goes on until the gateway is back.
-func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (Checkout, error) {
+func (p *Payments) AwaitCheckout(ctx context.Context, a models.Attempt) (models.Checkout, error) {
 	defer heartbeat(ctx)()
 
 	c, err := p.openCheckout(ctx, a)
@@ -239,7 +226,7 @@ func cancelOpenCheckout(
 // open or was closed without money leaves none: the closing step records its reason.
 func recordAnswer(
 	ctx context.Context, s *store.Store, t *models.PaymentTransaction, c gateways.Checkout, now time.Time,
-) (payments.Stored, error) {
+) (inbox.Stored, error) {
 	var kind models.EventType
 
 	switch c.Status {
@@ -249,14 +236,14 @@ func recordAnswer(
 		kind = models.EventPaymentFailed
 	case gateways.CheckoutOpen:
 		if c.FailureReason != "" { // a try was declined, and the customer may try again
-			return payments.Stored{}, s.Payments.StoreDecline(ctx, t, c.PaymentID, payments.Decline{
+			return inbox.Stored{}, s.Inbox.StoreDecline(ctx, t, c.PaymentID, payments.Decline{
 				At: now, ResultCode: c.ResultCode, Reason: c.FailureReason,
 			})
 		}
 
-		return payments.Stored{}, nil
+		return inbox.Stored{}, nil
 	default:
-		return payments.Stored{}, nil
+		return inbox.Stored{}, nil
 	}
 
 	// The first answer "paid" is the event; the gateway's own time, where it gives one, is that of the payment.
@@ -267,14 +254,14 @@ func recordAnswer(
 
 	if len(c.Others) > 0 { // paid twice before it was settled
 		if err := s.Payments.ExpectComparison(ctx, t.ID, now); err != nil {
-			return payments.Stored{}, err
+			return inbox.Stored{}, err
 		}
 	}
 
-	return s.Payments.StoreEvent(ctx, models.WebhookEvent{
+	return s.Inbox.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
 		Channel:           t.Channel,
-		WebhookID:         payments.PolledEventID(t, string(c.Status)),
+		WebhookID:         models.PolledEventID(t, string(c.Status)),
 		Type:              kind,
 		CheckoutID:        c.ID,
 		MerchantReference: t.ID.String(),

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
-	"rihla/internal/store/payments"
 	"rihla/internal/store/refunds"
 	"rihla/internal/telemetry"
 	"rihla/models"
@@ -345,10 +344,10 @@ func (p *Payments) refundResult(
 func (p *Payments) recordRefund(
 	ctx context.Context, r *models.Refund, t *models.PaymentTransaction, sent gateways.Refund, kind models.EventType,
 ) error {
-	_, err := p.Store.Payments.StoreEvent(ctx, models.WebhookEvent{
+	_, err := p.Store.Inbox.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
 		Channel:           t.Channel,
-		WebhookID:         payments.PolledRefundEventID(r.ID, string(sent.Status)),
+		WebhookID:         models.PolledRefundEventID(r.ID, string(sent.Status)),
 		Type:              kind,
 		CheckoutID:        sent.CheckoutID,
 		MerchantReference: r.ID.String(),

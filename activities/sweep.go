@@ -145,7 +145,7 @@ func readNext[T any](
 
 func (r *sweepRun) events(ctx context.Context) error {
 	found, err := readNext(ctx, r, "events", func(after db.SweepCursor) ([]models.Delivery, db.SweepCursor, error) {
-		return r.Store.Payments.UnprocessedEvents(ctx, eventAge, after, sweepBatch, r.Now())
+		return r.Store.Inbox.UnprocessedEvents(ctx, eventAge, after, sweepBatch, r.Now())
 	})
 	r.out.Events = handOverEach(ctx, r, found, r.Deliver.Deliver)
 

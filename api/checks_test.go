@@ -243,7 +243,7 @@ func TestWebhookLimitIsTheGateways(t *testing.T) {
 
 			return middleware.Webhook{}, &models.Error{Code: models.CodeInvalidSignature, Text: models.Verbatim("The webhook signature is missing or wrong.")}
 		}
-		d.Webhooks["ReceiveGatewayAWebhook"] = middleware.WebhookDoor{
+		d.Webhooks["ReceiveGatewayAWebhook"] = middleware.WebhookPath{
 			Headers: []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"}, Verify: verify,
 		}
 	})
@@ -384,7 +384,7 @@ func TestWebhookIsVerifiedOnce(t *testing.T) {
 
 	verified := 0
 	b := setup(t, withLimits(config.RateLimits{Webhook: 1}), func(d *Deps) {
-		d.Webhooks["ReceiveGatewayAWebhook"] = middleware.WebhookDoor{Verify: func(http.Header, []byte) (middleware.Webhook, error) {
+		d.Webhooks["ReceiveGatewayAWebhook"] = middleware.WebhookPath{Verify: func(http.Header, []byte) (middleware.Webhook, error) {
 			verified++
 
 			return middleware.Webhook{Err: models.Invalid("amount", "field.required")}, nil

@@ -274,8 +274,8 @@ func (l *logBuffer) lines(t *testing.T, message string) []map[string]any {
 }
 
 // anySignature takes every delivery with the headers of a signature for signed, with an event whose body is the request's.
-func anySignature() middleware.WebhookDoor {
-	return middleware.WebhookDoor{
+func anySignature() middleware.WebhookPath {
+	return middleware.WebhookPath{
 		Headers: []string{"Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"},
 		Verify: func(_ http.Header, body []byte) (middleware.Webhook, error) {
 			return middleware.Webhook{Event: gateways.Event{Body: string(body)}}, nil
@@ -297,7 +297,7 @@ func setup(tb testing.TB, change ...func(*Deps)) *bundle {
 	deps := Deps{
 		Deps: middleware.Deps{
 			Auth: tokens{}, Idempotency: &answers{},
-			Log: slog.New(slog.NewJSONHandler(b.log, nil)), Webhooks: map[string]middleware.WebhookDoor{
+			Log: slog.New(slog.NewJSONHandler(b.log, nil)), Webhooks: map[string]middleware.WebhookPath{
 				"ReceiveGatewayAWebhook": anySignature(), "ReceiveWalletAWebhook": anySignature(),
 				"ReceiveWalletBWebhook": anySignature(), "ReceiveBillPaymentWebhook": anySignature(),
 				"ReceiveGatewayABackupWebhook": anySignature(), "ReceiveWalletBBackupWebhook": anySignature(),

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"rihla/e2e/rig"
 	"rihla/internal/config"
-	"rihla/internal/rig"
 	"rihla/internal/store/storetest"
 	"rihla/internal/telemetry"
 )

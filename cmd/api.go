@@ -17,14 +17,13 @@ import (
 	"rihla/api"
 	"rihla/api/admission"
 	"rihla/api/exports"
-	"rihla/api/intake"
 	"rihla/api/middleware"
 	"rihla/api/operations"
 	"rihla/api/ratelimit"
-	"rihla/api/relay"
 	"rihla/internal/auth"
 	"rihla/internal/clock"
 	"rihla/internal/config"
+	"rihla/internal/inbox"
 	"rihla/internal/store"
 	"rihla/internal/telemetry"
 	"rihla/workflows"
@@ -91,7 +90,7 @@ func startAPI(
 	warnOfReturns(ctx, slog.Default(), cfg)
 
 	workflowClient := workflows.NewClient(temporal, cfg.Temporal.TaskQueue)
-	eventRelay := relay.New(s, slog.Default(), workflowClient.Deliver)
+	eventRelay := inbox.NewRelay(s.Inbox, slog.Default(), workflowClient.Deliver)
 
 	eventRelay.Report(metrics.RelayBacklog)
 	metrics.WatchBooks(countUnfinished(s))
@@ -150,7 +149,7 @@ func startAPI(
 type apiParts struct {
 	store     *store.Store
 	workflows *workflows.Client
-	relay     *relay.Relay
+	relay     *inbox.Relay
 	registry  *prometheus.Registry
 	metrics   *telemetry.Metrics
 }
@@ -181,7 +180,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		Store: p.store, Workflows: p.workflows, Passwords: who.passwords, Issuer: auth.NewIssuer(who.keys, cfg.Tokens),
 		Sealer: who.sealer, SignOn: who.signOn, StepUpAbove: cfg.Identity.StepUpAbove,
 		Logins: limits, Verifiers: channels, Pages: pages(cfg), Methods: offered(cfg), Hold: policies(cfg).Hold,
-		AtOnce: cfg.AtOnce, Intake: intake.New(slog.Default(), p.store.Payments.StoreOpenEvents, p.store.Payments.StoreEvent),
+		AtOnce: cfg.AtOnce, Inbox: inbox.NewQueue(slog.Default(), p.store.Inbox.StoreOpenEvents, p.store.Inbox.StoreEvent),
 		Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		PublicURL: cfg.App.PublicURL, PayURL: cfg.App.PayURL, Returns: cfg.ReturnRules(),

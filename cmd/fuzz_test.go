@@ -23,11 +23,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/api"
-	"rihla/api/relay"
 	"rihla/e2e/harness"
+	"rihla/e2e/rig"
 	"rihla/internal/auth"
 	"rihla/internal/config"
-	"rihla/internal/rig"
+	"rihla/internal/inbox"
 	"rihla/internal/store"
 	"rihla/internal/store/storetest"
 	"rihla/internal/telemetry"
@@ -103,7 +103,7 @@ func (b *fuzzBundle) serve(tb testing.TB, cfg config.Config, s *store.Store) {
 	require.NoError(tb, err)
 	tb.Cleanup(temporal.Close)
 
-	carrier := relay.New(s, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error { return nil })
+	carrier := inbox.NewRelay(s.Inbox, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error { return nil })
 	carrier.Start()
 	tb.Cleanup(carrier.Stop)
 

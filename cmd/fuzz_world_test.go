@@ -194,7 +194,7 @@ func (p fuzzPayment) insert(tb testing.TB, s *store.Store) {
 		return
 	}
 
-	_, err = s.Payments.StoreEvent(tb.Context(), models.WebhookEvent{
+	_, err = s.Inbox.StoreEvent(tb.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: p.method.Channel(), WebhookID: "world-" + p.reference, Type: kind, CheckoutID: p.reference,
 		MerchantReference: t.ID.String(), Amount: &t.Amount, Currency: t.Currency, PaymentMethod: p.method,
 		ResultCode: "000", OccurredAt: time.Now(),

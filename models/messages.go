@@ -42,6 +42,20 @@ func (a Attempt) ID() uuid.UUID {
 	return CampaignAttemptID(a.CampaignID, a.Number)
 }
 
+// Checkout is what a workflow needs to know of an attempt at the gateway. The address at which the customer
+// pays stays in the database.
+type Checkout struct {
+	Status    TransactionStatus `json:"status"`
+	Failure   FailureCode       `json:"failure,omitempty"`
+	ExpiresAt time.Time         `json:"expires_at"`
+	// Delayed: the gateway's circuit is open, and callers should not wait for it. Status is PENDING.
+	Delayed bool `json:"delayed,omitempty"`
+	// GatewayTook is the part of the opening that was spent at the gateway, waiting for a later try included.
+	GatewayTook time.Duration `json:"gateway_took,omitempty"`
+	// AskFor is how long the gateway is queried about the attempt once that has expired, before an incident is opened.
+	AskFor time.Duration `json:"ask_for,omitempty"`
+}
+
 // Settled is the state of a payment attempt after the gateway's status has been applied.
 type Settled struct {
 	Status     TransactionStatus `json:"status"`

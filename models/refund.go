@@ -4,7 +4,129 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 )
+
+// Refund is money on its way back to the customer.
+type Refund struct {
+	bun.BaseModel `bun:"table:refunds,alias:rf"`
+
+	ID                   uuid.UUID     `bun:"id,pk"`
+	PaymentTransactionID uuid.UUID     `bun:"payment_transaction_id"`
+	RefundTransactionID  *uuid.UUID    `bun:"refund_transaction_id"`
+	BookingID            *uuid.UUID    `bun:"booking_id"`
+	AdCampaignID         *uuid.UUID    `bun:"ad_campaign_id"`
+	RefundType           RefundType    `bun:"refund_type"`
+	Channel              RefundChannel `bun:"channel"`
+	Amount               Money         `bun:"amount"`
+	PolicyPercent        *int          `bun:"policy_percent"`  // of POLICY: see PolicyTerms; nil for the others
+	PolicyHours          *int          `bun:"policy_hours"`    // to departure
+	PolicySchedule       *string       `bun:"policy_schedule"` // the policy of that moment
+	PolicyGiven          *Money        `bun:"policy_given"`
+	PolicyReason         *PolicyReason `bun:"policy_reason"` // of POLICY; nil is PolicyNow, by versions that knew no others
+	Currency             string        `bun:"currency"`
+	Status               RefundStatus  `bun:"status"`
+	FailureCode          *string       `bun:"failure_code"`
+	FailureReason        string        `bun:"failure_reason"`
+	GatewayRefundID      *string       `bun:"gateway_refund_id"`
+	Reason               string        `bun:"reason"`
+	RequestedBy          *uuid.UUID    `bun:"requested_by"`
+	RequestID            string        `bun:"request_id"`
+	CreatedAt            time.Time     `bun:"created_at,nullzero,default:now()"`
+	UpdatedAt            time.Time     `bun:"updated_at,nullzero,default:now()"`
+	CompletedAt          *time.Time    `bun:"completed_at"`
+	BodyHash             []byte        `bun:"body_hash"`              // SHA-256 of the request's body; nil without an Idempotency-Key
+	Sends                int           `bun:"sends"`                  // how often it was sent to the gateway
+	SentAt               *time.Time    `bun:"sent_at"`                // the last time, by the database's clock
+	SentAnswer           *SentAnswer   `bun:"sent_answer"`            // to the last one
+	Conflicts            int           `bun:"conflicts"`              // sendings that were answered SentConflict
+	RefusedAt            *time.Time    `bun:"refused_at"`             // when it counted as not made
+	RefundedBefore       *Money        `bun:"refunded_before"`        // of the payment, when it was first sent; nil where refunds have ids
+	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
+	InsteadOf            *uuid.UUID    `bun:"instead_of"`             // the refund through the gateway that FAILED and that this pays out
+	AccountGoneAt        *time.Time    `bun:"account_gone_at"`        // since when no driver is configured for the payment's account
+	VATOfAmount          bool          `bun:"vat_of_amount"`          // its transaction's VAT is RefundVAT; false: its line's, as before
+	ReturnedAt           *time.Time    `bun:"returned_at"`            // when the gateway had the money again after it SUCCEEDED
+	ApprovalAbove        *Money        `bun:"approval_above"`         // the limit of ApprovalRules when it was ordered; nil: none
+	AloneAbove           *Money        `bun:"alone_above"`            // the limit of its requester's day then; nil: none, or it is not counted
+	ApprovalUntil        *time.Time    `bun:"approval_until"`         // until when it may be approved; nil: it needs no approval
+	ApprovalPending      bool          `bun:"approval_pending"`       // until its workflow has taken up what was decided
+
+	// Payout is nil until it is decided, for refunds through a gateway, and where it is not read.
+	Payout *RefundPayout `bun:"-"`
+	// Approval is nil until it is decided, for refunds that need none, and where it is not read.
+	Approval *RefundApproval `bun:"-"`
+
+	// Owed: its gateway did not make it, an incident says so, and its money is still there; where that is read.
+	Owed bool `bun:"-"`
+
+	JustOrdered   bool   `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
+	BookingNumber string `bun:"-"` // read for people only
+	RequesterName string `bun:"-"` // the same; empty when the service refunded by itself
+
+	// Whose booking or campaign it is, and of a booking the contact's name and the trip; for people, too.
+	ProviderID                            *uuid.UUID `bun:"-"`
+	ProviderName, CustomerName, TripTitle string     `bun:"-"`
+}
+
+// SentAnswer is how a gateway answered the last sending of a refund that is not decided, or of an attempt that is not opened.
+type SentAnswer string
+
+// The answers.
+const (
+	SentSending  SentAnswer = "SENDING"  // its worker has not said yet, or was killed
+	SentUnknown  SentAnswer = "UNKNOWN"  // none: perhaps done, perhaps not
+	SentConflict SentAnswer = "CONFLICT" // something about the refund is under way there
+	SentRefused  SentAnswer = "REFUSED"
+)
+
+// Order is what the refund's workflow is started with.
+func (r *Refund) Order() RefundOrder { return RefundOrder{ID: r.ID} }
+
+// ReasonCode says which terms gave the percentage of a refund by POLICY; nil for the others.
+func (r *Refund) ReasonCode() *PolicyReason {
+	if r.RefundType != RefundPolicy || r.PolicyReason != nil {
+		return r.PolicyReason
+	}
+
+	now := PolicyNow
+
+	return &now
+}
+
+// LeavesFee reports a refund by POLICY that keeps a part of what was paid, unless it fails: it gives money back and cancels nothing, so
+// that the booking stays CONFIRMED (rules: refunds.policy-fee).
+func (r *Refund) LeavesFee() bool {
+	return r.RefundType == RefundPolicy && r.Status != RefundFailed && r.PolicyPercent != nil && *r.PolicyPercent < wholePercent
+}
+
+// NeedsPayout reports that finance staff have to pay the refund out, or reject it. One that needs an approval is not paid out before.
+func (r *Refund) NeedsPayout() bool {
+	return r.Payout == nil && r.IsApproved() && (r.Channel == RefundByHand && r.Status == RefundPending || r.ReturnedAt != nil)
+}
+
+// GoesByHand reports that its money is paid out by finance staff: from the beginning, or since it came back.
+func (r *Refund) GoesByHand() bool { return r.Channel == RefundByHand || r.ReturnedAt != nil }
+
+// ReasonOutsideRefund are the words about a refund that was not sent, because the gateway had given back too much without an order.
+const ReasonOutsideRefund = "the gateway has given back so much of the payment without an order that the refund does not fit"
+
+// RefundPayout is what finance staff decided about a refund by hand; it is written once.
+type RefundPayout struct {
+	bun.BaseModel `bun:"table:refund_payouts,alias:rp"`
+
+	RefundID  uuid.UUID      `bun:"refund_id,pk"`
+	Decision  PayoutDecision `bun:"decision"`
+	Reference *string        `bun:"payout_reference"` // with PaidOutOn: of PAID_OUT
+	PaidOutOn *Date          `bun:"paid_out_on"`
+	Note      string         `bun:"note"` // of a rejection its reason
+	DecidedBy uuid.UUID      `bun:"decided_by"`
+	DecidedAt time.Time      `bun:"decided_at"`
+
+	AtMost       *Money `bun:"-"` // what its person may confirm within an hour without a code of late; nil: there is no bound
+	DeciderName  string `bun:"-"` // read for people only
+	NewReference bool   `bun:"-"` // of the request: a reference that another payout has is refused
+}
 
 // RefundableAmount is what a request for a refund comes to: all that is left for FULL, the asked amount for PARTIAL
 // and for POLICY, whose amount the cancellation policy has found (CancellationPolicy.Terms).
@@ -55,173 +177,4 @@ func RefundTransactionStatus(kind RefundType, last bool) TransactionStatus {
 	}
 
 	return TransactionPartialRefund
-}
-
-// RefundSplit is what a refund does to the live ledger line of a payment (rules: refunds.split).
-type RefundSplit struct {
-	Refunded  FinancialRecord  // the old line, reduced to the refunded part
-	Rest      *FinancialRecord // a new line with what is left; nil when nothing is
-	Clawback  *FinancialRecord // a negative line, when the provider had already been paid its part
-	Transfers []LedgerTransfer
-}
-
-// SplitForRefund takes amount, with 0 < amount ≤ line.GrossAmount, out of a live line. Commission and VAT follow in
-// proportion, half-up, and the rest is what remains, so that the parts always add up to the line. The money is paid from
-// the account payer (RefundAccount).
-func SplitForRefund(line FinancialRecord, refund uuid.UUID, amount Money, payer Account, at time.Time) RefundSplit {
-	wasTransferred := line.BalanceStatus == BalanceTransferred
-
-	part := line
-	part.BalanceStatus = BalanceRefunded
-	part.RefundID = &refund
-	part.GrossAmount = amount
-	part.RefundedAmount = amount
-	part.PlatformCommissionAmount = line.PlatformCommissionAmount.Share(amount, line.GrossAmount)
-	part.NetAmount = amount.Sub(part.PlatformCommissionAmount)
-	part.VATAmount = line.VATAmount.Share(amount, line.GrossAmount)
-
-	split := RefundSplit{Refunded: part, Transfers: refundTransfers(&part, refund, payer)}
-
-	if rest := line.GrossAmount.Sub(amount); !rest.IsZero() {
-		split.Rest = restOf(&line, &part, refund)
-	}
-
-	if wasTransferred && part.NetAmount.IsPositive() {
-		split.Clawback = clawbackOf(&part, refund, at)
-	}
-
-	return split
-}
-
-func restOf(line, part *FinancialRecord, refund uuid.UUID) *FinancialRecord {
-	rest, origin := *line, line.ID
-	rest.ID = RecordID(refund, "REST")
-	rest.TransactionNumber = ""
-	rest.SplitFrom = &origin
-	rest.GrossAmount = line.GrossAmount.Sub(part.GrossAmount)
-	rest.PlatformCommissionAmount = line.PlatformCommissionAmount.Sub(part.PlatformCommissionAmount)
-	rest.NetAmount = line.NetAmount.Sub(part.NetAmount)
-	rest.VATAmount = line.VATAmount.Sub(part.VATAmount)
-
-	return &rest
-}
-
-func clawbackOf(part *FinancialRecord, refund uuid.UUID, at time.Time) *FinancialRecord {
-	owed := part.NetAmount.Neg()
-
-	return &FinancialRecord{
-		ID:                   RecordID(refund, string(RecordClawback)),
-		Kind:                 RecordClawback,
-		PaymentTransactionID: part.PaymentTransactionID,
-		ProviderID:           part.ProviderID,
-		BookingID:            part.BookingID,
-		AdCampaignID:         part.AdCampaignID,
-		RefundID:             &refund,
-		GrossAmount:          owed,
-		NetAmount:            owed,
-		Currency:             part.Currency,
-		TripTitle:            part.TripTitle,
-		Details:              ClawbackDetails.EN + part.TransactionNumber,
-		RecordDate:           DateIn(at),
-		BalanceStatus:        BalanceInCurrent,
-	}
-}
-
-// refundTransfers give every account's share of the refunded part back to the customer, and have the payer pay the whole.
-func refundTransfers(part *FinancialRecord, refund uuid.UUID, payer Account) []LedgerTransfer {
-	give := func(kind TransferKind, from Account, amount Money) LedgerTransfer {
-		return transfer(refund, kind, from, AccountRefunds, amount, part, &refund)
-	}
-	paid := transfer(refund, TransferRefundPaid, AccountRefunds, payer, part.GrossAmount, part, &refund)
-
-	if part.Kind == RecordAdvertising {
-		return nonZero(
-			give(TransferRefundAd, AccountAdvertising, part.GrossAmount.Sub(part.VATAmount)),
-			give(TransferRefundAdVAT, AccountVAT, part.VATAmount),
-			paid,
-		)
-	}
-
-	return nonZero(
-		give(TransferRefundNet, PayableAccount(part.ProviderID), part.NetAmount),
-		give(TransferRefundCommission, AccountCommission, part.PlatformCommissionAmount),
-		paid,
-	)
-}
-
-// SuspenseTransfer books money that was taken in another amount or currency than was asked for. t is in suspense.
-func SuspenseTransfer(t *PaymentTransaction) LedgerTransfer {
-	taken, currency := t.Taken()
-
-	return LedgerTransfer{
-		ID:           TransferID(t.ID, TransferSuspense),
-		DebitAccount: GatewayAccount(t.Gateway).In(currency), CreditAccount: SuspenseAccount(t.Gateway).In(currency),
-		Amount: taken, Kind: TransferSuspense, TransactionID: t.ID,
-	}
-}
-
-// SuspenseRefundTransfer books the way back of money in suspense, which the payer (RefundAccount) pays.
-func SuspenseRefundTransfer(t *PaymentTransaction, refund uuid.UUID, amount Money, payer Account) LedgerTransfer {
-	currency := t.TakenCurrency()
-
-	return LedgerTransfer{
-		ID:           TransferID(refund, TransferRefundPaid),
-		DebitAccount: SuspenseAccount(t.Gateway).In(currency), CreditAccount: payer.In(currency),
-		Amount: amount, Kind: TransferRefundPaid, TransactionID: t.ID, RefundID: &refund,
-	}
-}
-
-// ReturnedRefundTransfer books a refund that the gateway has again: it is owed to the customer once more, whatever it was of.
-func ReturnedRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
-	return LedgerTransfer{
-		ID:           TransferID(r.ID, TransferRefundReturned),
-		DebitAccount: GatewayAccount(t.Gateway).In(r.Currency), CreditAccount: AccountRefunds.In(r.Currency),
-		Amount: r.Amount, Kind: TransferRefundReturned, TransactionID: t.ID, RefundID: &r.ID,
-	}
-}
-
-// RepaidRefundTransfer books the payout by hand of a refund that had come back.
-func RepaidRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
-	return LedgerTransfer{
-		ID:           TransferID(r.ID, TransferRefundRepaid),
-		DebitAccount: AccountRefunds.In(r.Currency), CreditAccount: AccountBank.In(r.Currency),
-		Amount: r.Amount, Kind: TransferRefundRepaid, TransactionID: t.ID, RefundID: &r.ID,
-	}
-}
-
-// OutsideRefundTransfer books that the total of what a gateway gave back of t without an order has changed, for the nth time: the money
-// has left its account, or is there again, and it is not decided yet what it was.
-func OutsideRefundTransfer(t *PaymentTransaction, n int, before, total Money) LedgerTransfer {
-	currency := t.TakenCurrency()
-	out := LedgerTransfer{
-		DebitAccount: OutsideAccount(t.Gateway).In(currency), CreditAccount: GatewayAccount(t.Gateway).In(currency),
-		Amount: total.Sub(before), Kind: TransferOutsideRefund, TransactionID: t.ID,
-	}
-
-	if out.Amount.IsNegative() {
-		out.DebitAccount, out.CreditAccount = out.CreditAccount, out.DebitAccount
-		out.Amount, out.Kind = out.Amount.Neg(), TransferOutsideReturned
-	}
-
-	out.ID = TransferID(OutsideCause(t.ID, n), out.Kind)
-
-	return out
-}
-
-// LateCaptureTransfer books money that was taken for an attempt which had ended: it is owed straight back.
-func LateCaptureTransfer(t *PaymentTransaction) LedgerTransfer {
-	return LedgerTransfer{
-		ID:           TransferID(t.ID, TransferLateCapture),
-		DebitAccount: GatewayAccount(t.Gateway), CreditAccount: AccountRefunds,
-		Amount: t.Amount, Kind: TransferLateCapture, TransactionID: t.ID,
-	}
-}
-
-// LateRefundTransfer books the way back of a late capture, which has no ledger line.
-func LateRefundTransfer(t *PaymentTransaction, refund uuid.UUID, amount Money, payer Account) LedgerTransfer {
-	return LedgerTransfer{
-		ID:           TransferID(refund, TransferRefundPaid),
-		DebitAccount: AccountRefunds, CreditAccount: payer,
-		Amount: amount, Kind: TransferRefundPaid, TransactionID: t.ID, RefundID: &refund,
-	}
 }

@@ -139,7 +139,7 @@ func TestMessagesOfAWorkerThatWasKilled(t *testing.T) {
 
 	tx, _, err := h.store.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
-	_, err = h.store.Payments.StoreEvent(t.Context(), models.WebhookEvent{
+	_, err = h.store.Inbox.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: uuid.NewString(), Type: models.EventPaymentSucceeded,
 		CheckoutID: uuid.NewString(), MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
 		PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(),

@@ -14,10 +14,10 @@ import (
 
 	"rihla/gateways"
 	"rihla/gateways/fake"
+	"rihla/internal/inbox"
 	"rihla/internal/notify"
 	"rihla/internal/store"
 	"rihla/internal/store/bookings"
-	"rihla/internal/store/payments"
 	"rihla/internal/store/storetest"
 	"rihla/internal/testkit"
 	"rihla/models"
@@ -129,13 +129,13 @@ func (h *testEnv) start(t *testing.T, a models.Attempt) {
 }
 
 // webhook stores a gateway's webhook and delivers it, as the API does.
-func (h *testEnv) webhook(t *testing.T, a models.Attempt, kind models.EventType) payments.Stored {
+func (h *testEnv) webhook(t *testing.T, a models.Attempt, kind models.EventType) inbox.Stored {
 	t.Helper()
 
 	tx, err := h.store.Payments.TransactionByID(t.Context(), a.ID())
 	require.NoError(t, err)
 
-	stored, err := h.store.Payments.StoreEvent(t.Context(), models.WebhookEvent{
+	stored, err := h.store.Inbox.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: uuid.NewString(), Type: kind,
 		CheckoutID: *tx.Reference, MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
 		PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(),

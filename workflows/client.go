@@ -11,7 +11,6 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"rihla/activities"
 	"rihla/models"
 )
 
@@ -34,7 +33,7 @@ const TaskTimeout = 2500 * time.Millisecond
 
 // StartPayment starts the attempt's workflow, or finds the one that runs, and waits until the customer can pay or the
 // attempt has ended. ctx bounds the wait. Errors: the domain's, SERVICE_UNAVAILABLE, ErrStillRunning.
-func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (activities.Checkout, error) {
+func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (models.Checkout, error) {
 	attrs := []temporal.SearchAttributeUpdate{
 		attrPaymentStatus.ValueSet(string(models.TransactionPending)),
 		attrGateway.ValueSet(string(a.Method.Gateway())),
@@ -47,7 +46,7 @@ func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (activities
 		summary = "Payment attempt " + strconv.Itoa(a.Number) + " for booking " + a.BookingID.String()
 	}
 
-	var out activities.Checkout
+	var out models.Checkout
 
 	err := c.startWithUpdate(ctx, client.StartWorkflowOptions{
 		ID:                    models.PaymentWorkflowID(a.ID()),

@@ -104,9 +104,9 @@ func TestPaymentGoesOnInANewRun(t *testing.T) {
 	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
 
-	var opened *answer[activities.Checkout]
+	var opened *answer[models.Checkout]
 
-	w.at(time.Second, func() { opened = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(time.Second, func() { opened = update[models.Checkout](w, workflows.UpdateCheckout) })
 	w.ExecuteWorkflow(workflows.Payment, a)
 	require.Equal(t, paid, requireDone[models.Settled](w))
 	require.WithinDuration(t, began.Add(time.Minute), w.Now(), 2*time.Second, "it keeps the pace of the run before")

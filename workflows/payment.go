@@ -53,7 +53,7 @@ func Payment(ctx workflow.Context, a models.Attempt) (models.Settled, error) {
 type payment struct {
 	attempt  models.Attempt
 	id       uuid.UUID
-	checkout activities.Checkout
+	checkout models.Checkout
 	opened   bool
 	delayed  bool  // the gateway's circuit is open: callers should not wait for the checkout
 	givenUp  bool  // the opening was given up, because the attempt is to be closed
@@ -72,7 +72,7 @@ func (p *payment) gateway() models.Gateway { return p.attempt.Method.Gateway() }
 func (p *payment) setup(ctx workflow.Context) error {
 	p.events = workflow.GetSignalChannel(ctx, SignalEvent)
 
-	err := workflow.SetUpdateHandler(ctx, UpdateCheckout, func(ctx workflow.Context) (activities.Checkout, error) {
+	err := workflow.SetUpdateHandler(ctx, UpdateCheckout, func(ctx workflow.Context) (models.Checkout, error) {
 		err := workflow.Await(ctx, func() bool { return p.opened || p.delayed || p.openErr != nil })
 		if err == nil {
 			err = p.openErr
@@ -169,7 +169,7 @@ func (p *payment) tryAtOnce(ctx workflow.Context) (through bool, err error) {
 
 	lctx := withFirstTry(ctx, "Create the checkout at "+string(p.gateway())+", first try")
 	if err = workflow.ExecuteLocalActivity(lctx, payments.TryCheckout, p.attempt).Get(ctx, &p.checkout); err != nil && !isRefusal(err) {
-		p.checkout = activities.Checkout{}
+		p.checkout = models.Checkout{}
 
 		return false, nil
 	}
@@ -190,14 +190,14 @@ func (p *payment) openBy(ctx workflow.Context, activity any) error {
 		giveUp()
 	}
 
-	var checkout activities.Checkout
+	var checkout models.Checkout
 
 	if err := opening.Get(ctx, &checkout); err != nil {
 		if isRefusal(err) {
 			return err
 		}
 
-		checkout = activities.Checkout{Status: models.TransactionPending, ExpiresAt: workflow.Now(ctx)}
+		checkout = models.Checkout{Status: models.TransactionPending, ExpiresAt: workflow.Now(ctx)}
 	}
 
 	p.checkout = checkout

@@ -167,11 +167,11 @@ func TestPaymentCancelledDuringOpeningWhileTheGatewayIsSilent(t *testing.T) {
 
 	var (
 		cancel           *answer[models.Settled]
-		meanwhile, later *answer[activities.Checkout]
+		meanwhile, later *answer[models.Checkout]
 	)
 
 	w.notAtOnce(a)
-	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (models.Checkout, error) {
 		w.at(0, func() { cancel = update[models.Settled](w, workflows.UpdateCancel) })
 		<-given
 
@@ -188,13 +188,13 @@ func TestPaymentCancelledDuringOpeningWhileTheGatewayIsSilent(t *testing.T) {
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Once()
 	w.OnActivity(acts.AwaitCheckout, mock.Anything, a).After(time.Minute).Return(open, nil).Once()
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
-	w.at(time.Minute, func() { meanwhile = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(time.Minute, func() { meanwhile = update[models.Checkout](w, workflows.UpdateCheckout) })
 	w.at(5*time.Minute, func() {
 		require.True(t, cancel.done)
 		requireType(t, models.CodeGatewayUnavailable, cancel.err)
 		require.True(t, meanwhile.value.Delayed, "nobody waits for it")
 
-		later = update[activities.Checkout](w, workflows.UpdateCheckout)
+		later = update[models.Checkout](w, workflows.UpdateCheckout)
 	})
 	w.at(6*time.Minute, w.event)
 
@@ -224,13 +224,13 @@ func TestPaymentCancelledDuringOpening(t *testing.T) {
 			closing := make(chan struct{})
 
 			var (
-				checkout *answer[activities.Checkout]
+				checkout *answer[models.Checkout]
 				cancel   *answer[models.Settled]
 			)
 
-			w.at(0, func() { checkout = update[activities.Checkout](w, workflows.UpdateCheckout) })
+			w.at(0, func() { checkout = update[models.Checkout](w, workflows.UpdateCheckout) })
 			w.notAtOnce(a)
-			w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
+			w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (models.Checkout, error) {
 				w.at(0, func() { cancel = update[models.Settled](w, workflows.UpdateCancel) })
 				<-closing // the answer comes when no caller waits for it any more
 

@@ -3,7 +3,6 @@ package workflows
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"rihla/activities"
 	"rihla/models"
 )
 
@@ -30,7 +29,7 @@ func (p *payment) goOn(ctx workflow.Context) error {
 // resume takes over what an earlier run has opened.
 func (p *payment) resume() {
 	r := p.attempt.Resumed
-	p.checkout = activities.Checkout{Status: models.TransactionPending, ExpiresAt: r.ExpiresAt, AskFor: r.AskFor}
+	p.checkout = models.Checkout{Status: models.TransactionPending, ExpiresAt: r.ExpiresAt, AskFor: r.AskFor}
 	p.outage, p.asked = r.Outage, r.Asked
 	p.wasOpened()
 }

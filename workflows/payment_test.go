@@ -17,7 +17,7 @@ import (
 
 var (
 	expires = began.Add(30 * time.Minute)
-	open    = activities.Checkout{Status: models.TransactionPending, ExpiresAt: expires}
+	open    = models.Checkout{Status: models.TransactionPending, ExpiresAt: expires}
 	pending = models.Settled{Status: models.TransactionPending}
 	paid    = models.Settled{Status: models.TransactionPaid, Queued: 2}
 )
@@ -40,13 +40,13 @@ func (w *world) pay(a models.Attempt) models.Settled {
 	return requireDone[models.Settled](w)
 }
 
-func (w *world) opens(a models.Attempt, c activities.Checkout) {
+func (w *world) opens(a models.Attempt, c models.Checkout) {
 	w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(c, nil).Once()
 }
 
 // notAtOnce has the first try come to nothing.
 func (w *world) notAtOnce(a models.Attempt) {
-	w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(activities.Checkout{}, errDown).Once()
+	w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(models.Checkout{}, errDown).Once()
 }
 
 func TestPaymentPaid(t *testing.T) {
@@ -55,10 +55,10 @@ func TestPaymentPaid(t *testing.T) {
 	w.opens(a, open)
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
 
-	var before, after *answer[activities.Checkout]
+	var before, after *answer[models.Checkout]
 
-	w.at(0, func() { before = update[activities.Checkout](w, workflows.UpdateCheckout) })
-	w.at(time.Second, func() { after = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(0, func() { before = update[models.Checkout](w, workflows.UpdateCheckout) })
+	w.at(time.Second, func() { after = update[models.Checkout](w, workflows.UpdateCheckout) })
 	w.at(time.Minute, w.event)
 
 	require.Equal(t, paid, w.pay(a))
@@ -66,7 +66,7 @@ func TestPaymentPaid(t *testing.T) {
 	require.Equal(t, "PAID", w.paymentStatus())
 	require.False(t, w.needsReview())
 
-	for _, got := range []*answer[activities.Checkout]{before, after} {
+	for _, got := range []*answer[models.Checkout]{before, after} {
 		require.True(t, got.done)
 		require.NoError(t, got.err)
 		require.Equal(t, open, got.value)
@@ -104,12 +104,12 @@ func TestPaymentMismatchNeedsReview(t *testing.T) {
 func TestPaymentRejectedByTheGateway(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
-	rejected := activities.Checkout{Status: models.TransactionFailed, Failure: models.FailureGatewayRejected, ExpiresAt: expires}
+	rejected := models.Checkout{Status: models.TransactionFailed, Failure: models.FailureGatewayRejected, ExpiresAt: expires}
 	w.opens(a, rejected)
 
-	var got *answer[activities.Checkout]
+	var got *answer[models.Checkout]
 
-	w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(0, func() { got = update[models.Checkout](w, workflows.UpdateCheckout) })
 
 	require.Equal(t, failed(models.FailureGatewayRejected), w.pay(a))
 	require.WithinDuration(t, began, w.Now(), time.Second, "nobody waits for the expiry")
@@ -123,11 +123,11 @@ func TestPaymentOfWhatCannotBePaid(t *testing.T) {
 
 	for name, refuse := range map[string]func(w *world, a models.Attempt, err error){
 		"at the first try": func(w *world, a models.Attempt, err error) {
-			w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(activities.Checkout{}, err).Once()
+			w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(models.Checkout{}, err).Once()
 		},
 		"at a later try": func(w *world, a models.Attempt, err error) {
 			w.notAtOnce(a)
-			w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, err).Once()
+			w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(models.Checkout{}, err).Once()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,9 +135,9 @@ func TestPaymentOfWhatCannotBePaid(t *testing.T) {
 			w, a := newWorld(t), newAttempt()
 			refuse(w, a, domainError(models.CodeBookingNotPayable))
 
-			var got *answer[activities.Checkout]
+			var got *answer[models.Checkout]
 
-			w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
+			w.at(0, func() { got = update[models.Checkout](w, workflows.UpdateCheckout) })
 			w.at(0, w.event)
 
 			require.Equal(t, models.Settled{}, w.pay(a), "the workflow has done its work: there is no attempt")
@@ -151,14 +151,14 @@ func TestPaymentOfWhatCannotBePaid(t *testing.T) {
 func TestPaymentIsTriedOnceAtOnce(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
-	half := activities.Checkout{Status: models.TransactionPending, Delayed: true}
+	half := models.Checkout{Status: models.TransactionPending, Delayed: true}
 	w.OnActivity(acts.TryCheckout, mock.Anything, a).Return(half, errDown).Once()
 	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(open, nil).Once()
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
 
-	var got *answer[activities.Checkout]
+	var got *answer[models.Checkout]
 
-	w.at(0, func() { got = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(0, func() { got = update[models.Checkout](w, workflows.UpdateCheckout) })
 	w.at(time.Minute, w.event)
 
 	require.Equal(t, paid, w.pay(a))
@@ -168,7 +168,7 @@ func TestPaymentIsTriedOnceAtOnce(t *testing.T) {
 func TestPaymentOpensOnTheThirdTry(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
-	opening, tries := failing(2, func(models.Attempt) (activities.Checkout, error) { return open, nil })
+	opening, tries := failing(2, func(models.Attempt) (models.Checkout, error) { return open, nil })
 	w.notAtOnce(a)
 	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(opening)
 
@@ -201,7 +201,7 @@ func TestPaymentNeverOpens(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
 	w.notAtOnce(a)
-	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, errDown)
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(models.Checkout{}, errDown)
 	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(pending, nil).Once()
 	w.OnActivity(acts.EndPayment, mock.Anything, activities.End{TransactionID: a.ID(), Why: models.FailureExpired}).
@@ -216,7 +216,7 @@ func TestPaymentThatLeftNoTrace(t *testing.T) {
 	t.Parallel()
 	w, a := newWorld(t), newAttempt()
 	w.notAtOnce(a)
-	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(activities.Checkout{}, errDown)
+	w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(models.Checkout{}, errDown)
 	w.OnActivity(acts.CloseCheckout, mock.Anything, a.ID()).Return(nil).Once()
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(models.Settled{}, domainError(models.CodeNotFound)).Once()
 
@@ -340,7 +340,7 @@ func TestPaymentBurstOfSignals(t *testing.T) {
 		t.Parallel()
 		w, a := newWorld(t), newAttempt()
 		w.notAtOnce(a)
-		w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (activities.Checkout, error) {
+		w.OnActivity(acts.OpenCheckout, mock.Anything, a).Return(func(context.Context, models.Attempt) (models.Checkout, error) {
 			for range 10 {
 				w.event()
 			}
@@ -381,10 +381,10 @@ func TestPaymentWithOpenCircuit(t *testing.T) {
 	w.OnActivity(acts.AwaitCheckout, mock.Anything, a).Return(open, nil).After(time.Minute).Once()
 	w.OnActivity(acts.SettlePayment, mock.Anything, a.ID()).Return(paid, nil).Once()
 
-	var first, later *answer[activities.Checkout]
+	var first, later *answer[models.Checkout]
 
-	w.at(0, func() { first = update[activities.Checkout](w, workflows.UpdateCheckout) })
-	w.at(2*time.Minute, func() { later = update[activities.Checkout](w, workflows.UpdateCheckout) })
+	w.at(0, func() { first = update[models.Checkout](w, workflows.UpdateCheckout) })
+	w.at(2*time.Minute, func() { later = update[models.Checkout](w, workflows.UpdateCheckout) })
 	w.at(3*time.Minute, w.event)
 
 	require.Equal(t, paid, w.pay(a))

@@ -40,7 +40,7 @@ type Deps struct {
 	ReadPeople func(ctx context.Context, caller auth.Principal, operation string, most int) (read func(context.Context, int), err error)
 	// Webhooks verify the bodies of the operations with x-raw-body, by operationId. They run before the channel's
 	// limit, so that only the gateway uses it up.
-	Webhooks map[string]WebhookDoor
+	Webhooks map[string]WebhookPath
 	// Limits count requests.
 	Limits *ratelimit.Limits
 	// Admission bounds payments that are under way to their checkouts. May be nil.

@@ -25,8 +25,8 @@ type Webhook struct {
 // that is not open.
 type VerifyWebhook func(h http.Header, body []byte) (Webhook, error)
 
-// WebhookDoor takes the deliveries of one operation.
-type WebhookDoor struct {
+// WebhookPath takes the deliveries of one operation.
+type WebhookPath struct {
 	Headers []string // that prove a delivery: each is there exactly once
 	Verify  VerifyWebhook
 }
@@ -35,7 +35,7 @@ type WebhookDoor struct {
 func WebhookOf(ctx context.Context) Webhook { return requestOf(ctx).webhook }
 
 // checkWebhooks compares the verifiers with the document: each operation with x-raw-body has one, and no other has.
-func checkWebhooks(operations map[string]*contract.Operation, webhooks map[string]WebhookDoor) error {
+func checkWebhooks(operations map[string]*contract.Operation, webhooks map[string]WebhookPath) error {
 	var errs []error
 
 	signed := map[string]bool{}

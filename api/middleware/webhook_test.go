@@ -14,11 +14,11 @@ import (
 func TestVerifiersAndDocumentAgree(t *testing.T) {
 	t.Parallel()
 
-	verify := WebhookDoor{Verify: func(http.Header, []byte) (Webhook, error) { return Webhook{}, nil }}
+	verify := WebhookPath{Verify: func(http.Header, []byte) (Webhook, error) { return Webhook{}, nil }}
 	operations := map[string]*contract.Operation{"POST /a": {ID: "TakeA", RawBody: true}, "POST /b": {ID: "CreateB"}}
 
-	require.NoError(t, checkWebhooks(operations, map[string]WebhookDoor{"TakeA": verify}))
+	require.NoError(t, checkWebhooks(operations, map[string]WebhookPath{"TakeA": verify}))
 	require.ErrorContains(t, checkWebhooks(operations, nil), "TakeA has x-raw-body and no verifier")
-	require.ErrorContains(t, checkWebhooks(operations, map[string]WebhookDoor{"TakeA": verify, "CreateB": verify}),
+	require.ErrorContains(t, checkWebhooks(operations, map[string]WebhookPath{"TakeA": verify, "CreateB": verify}),
 		"CreateB has a verifier and no x-raw-body")
 }

@@ -62,7 +62,7 @@ func TestPageAfterATry(t *testing.T) {
 		return seen
 	}
 	decline := func(try string, at time.Time) {
-		require.NoError(t, b.Store.Payments.StoreDecline(ctx, &tx, try, payments.Decline{At: at, ResultCode: "800.100.152", Reason: "no"}))
+		require.NoError(t, b.Store.Inbox.StoreDecline(ctx, &tx, try, payments.Decline{At: at, ResultCode: "800.100.152", Reason: "no"}))
 	}
 
 	v := show(false, nil)

@@ -12,7 +12,6 @@ import (
 	"rihla/api/contract"
 	"rihla/api/exports"
 	"rihla/api/gen"
-	"rihla/api/intake"
 	"rihla/api/live"
 	"rihla/api/middleware"
 	"rihla/api/ratelimit"
@@ -20,6 +19,7 @@ import (
 	"rihla/gateways"
 	"rihla/internal/auth"
 	"rihla/internal/config"
+	"rihla/internal/inbox"
 	"rihla/internal/media"
 	"rihla/internal/store"
 	"rihla/internal/store/db"
@@ -50,8 +50,8 @@ type Deps struct {
 	// Methods can be paid with, in the order in which they are shown; Hold is how long a customer has to pay by each.
 	Methods []Method
 	Hold    func(models.PaymentMethod) time.Duration
-	// Intake stores verified webhooks.
-	Intake *intake.Intake
+	// Inbox stores verified webhooks.
+	Inbox *inbox.Queue
 	// Deliver takes a stored event on its way to its workflow; it must not block.
 	Deliver func(models.Delivery)
 	Metrics *telemetry.Metrics

@@ -141,7 +141,7 @@ func paidAttempt(t *testing.T, s *store.Store) (models.PaymentTransaction, *fake
 	require.NoError(t, gateway.Pay(paid.ID))
 	require.NoError(t, s.Payments.SaveCheckout(t.Context(), paid.ID, paid.Channel, payments.OpenedCheckout{Reference: c.ID, URL: c.URL}))
 
-	_, err = s.Payments.StoreEvent(t.Context(), models.WebhookEvent{
+	_, err = s.Inbox.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: models.ChannelGatewayA, WebhookID: "evt-1", Type: models.EventPaymentSucceeded, CheckoutID: c.ID,
 		MerchantReference: paid.ID.String(), Amount: &paid.Amount, Currency: paid.Currency, PaymentMethod: paid.PaymentMethod, OccurredAt: time.Now(),
 	}, time.Now())

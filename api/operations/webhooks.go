@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
-	"rihla/api/intake"
 	"rihla/api/middleware"
 	"rihla/gateways"
+	"rihla/internal/inbox"
 	"rihla/models"
 )
 
@@ -70,8 +70,8 @@ func (o *Operations) ReceiveWalletBBackupWebhook(
 }
 
 // Webhooks verify the deliveries at each path, by the operation that takes them.
-func (o *Operations) Webhooks() map[string]middleware.WebhookDoor {
-	return map[string]middleware.WebhookDoor{
+func (o *Operations) Webhooks() map[string]middleware.WebhookPath {
+	return map[string]middleware.WebhookPath{
 		"ReceiveGatewayAWebhook":    o.verifier(models.ChannelGatewayA),
 		"ReceiveWalletAWebhook":     o.verifier(models.ChannelWalletA),
 		"ReceiveWalletBWebhook":     o.verifier(models.ChannelWalletB),
@@ -85,17 +85,17 @@ func (o *Operations) Webhooks() map[string]middleware.WebhookDoor {
 // verifier keeps what is wrong with a signed body for the handler: only a wrong signature is answered ahead of the limit. A channel
 // that no account uses is not there. What is taken at a path belongs to the channel of Routes.TakenAt, its secrets and ids of
 // messages included: one message at two paths is one (rules: webhooks.paths).
-func (o *Operations) verifier(path models.Channel) middleware.WebhookDoor {
+func (o *Operations) verifier(path models.Channel) middleware.WebhookPath {
 	channel := o.Store.Policies().Routes.TakenAt(path)
 
 	by, open := o.Verifiers[channel]
 	if !open {
-		return middleware.WebhookDoor{Verify: func(http.Header, []byte) (middleware.Webhook, error) {
+		return middleware.WebhookPath{Verify: func(http.Header, []byte) (middleware.Webhook, error) {
 			return middleware.Webhook{}, models.NotFound()
 		}}
 	}
 
-	return middleware.WebhookDoor{Headers: by.Headers(), Verify: func(h http.Header, body []byte) (middleware.Webhook, error) {
+	return middleware.WebhookPath{Headers: by.Headers(), Verify: func(h http.Header, body []byte) (middleware.Webhook, error) {
 		event, err := by.Verify(h, body, o.Now())
 		if models.CodeOf(err) == models.CodeInvalidSignature {
 			o.Metrics.Webhook(channel, string(models.CodeInvalidSignature))
@@ -120,11 +120,11 @@ func (o *Operations) receive(ctx context.Context) (gen.WebhookAnswer, error) {
 		return answer, w.Err
 	}
 
-	stored, err := o.Intake.Put(ctx, webhookEvent(w.Channel, &w.Event), o.Now())
-	if errors.Is(err, intake.ErrFull) {
+	stored, err := o.Inbox.Put(ctx, webhookEvent(w.Channel, &w.Event), o.Now())
+	if errors.Is(err, inbox.ErrFull) {
 		o.Metrics.Webhook(w.Channel, "queue_full")
 
-		return answer, middleware.RetryAfter(intake.ErrFull, time.Second)
+		return answer, middleware.RetryAfter(inbox.ErrFull, time.Second)
 	}
 
 	if err != nil {

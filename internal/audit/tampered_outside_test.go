@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"rihla/internal/store/payments"
+	"rihla/internal/store/refunds"
 	"rihla/models"
 )
 
@@ -15,10 +15,10 @@ func (w *world) backOutside(t *testing.T) {
 
 	w.outside = w.paid(t)
 
-	mark, err := w.s.Payments.BeginComparison(t.Context(), w.outside.ID)
+	mark, err := w.s.Refunds.BeginComparison(t.Context(), w.outside.ID)
 	require.NoError(t, err)
 
-	_, err = w.s.Payments.CompareRefunded(t.Context(), w.outside.ID, mark, nil, payments.GatewaySums{
+	_, err = w.s.Refunds.CompareRefunded(t.Context(), w.outside.ID, mark, nil, refunds.GatewaySums{
 		Refunded: models.MustMoney("20.00"), Currency: models.Currency,
 	})
 	require.NoError(t, err)

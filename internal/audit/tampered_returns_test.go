@@ -18,7 +18,7 @@ func (w *world) cameBack(t *testing.T) {
 	for _, r := range []*models.Refund{&w.owedAgain, &w.repaid} {
 		*r = w.refund(t, tx, "7.00")
 
-		stored, err := w.s.Payments.StoreEvent(t.Context(), models.WebhookEvent{
+		stored, err := w.s.Inbox.StoreEvent(t.Context(), models.WebhookEvent{
 			ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: "status-query:returned-" + r.ID.String(), Type: models.EventRefundFailed,
 			CheckoutID: "ref-" + tx.ID.String(), MerchantReference: r.ID.String(), Amount: &r.Amount, Currency: r.Currency,
 			PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(), GatewayRefundID: "re-" + r.ID.String(), Revises: true,

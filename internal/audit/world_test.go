@@ -163,7 +163,7 @@ func (w *world) report(t *testing.T, tx models.PaymentTransaction, kind models.E
 	}
 	sign(&e)
 
-	_, err := w.s.Payments.StoreEvent(t.Context(), e, time.Now())
+	_, err := w.s.Inbox.StoreEvent(t.Context(), e, time.Now())
 	require.NoError(t, err)
 	_, err = w.s.Payments.SettlePayment(t.Context(), tx.ID, time.Now())
 	require.NoError(t, err)
@@ -221,8 +221,8 @@ func (w *world) settle(t *testing.T, r models.Refund, as models.RefundStatus) {
 	if as == models.RefundSucceeded && r.Channel == models.RefundByGateway {
 		tx, err := w.s.Payments.TransactionByID(t.Context(), r.PaymentTransactionID)
 		require.NoError(t, err)
-		_, err = w.s.Payments.StoreEvent(t.Context(), models.WebhookEvent{
-			ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: payments.PolledRefundEventID(r.ID, "succeeded"),
+		_, err = w.s.Inbox.StoreEvent(t.Context(), models.WebhookEvent{
+			ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: models.PolledRefundEventID(r.ID, "succeeded"),
 			Type: models.EventRefundSucceeded, CheckoutID: *tx.Reference, MerchantReference: r.ID.String(), Amount: &r.Amount,
 			Currency: r.Currency, PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(), GatewayRefundID: "re-" + r.ID.String(),
 		}, time.Now())

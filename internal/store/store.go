@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"rihla/internal/inbox"
 	"rihla/internal/store/accounts"
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/catalogue"
@@ -31,6 +32,7 @@ type Store struct {
 	Bookings  *bookings.Store
 	Payments  *payments.Store
 	Refunds   *refunds.Store
+	Inbox     *inbox.Store
 	Seed      *seed.Store
 
 	policies models.Policies
@@ -63,7 +65,8 @@ func OpenLazy(url string, p models.Policies, o db.Options) (*Store, error) {
 
 	return &Store{
 		DB: pool, Accounts: accounts.New(pool, p), Catalogue: trips, Ledger: ledger.New(pool, p), Incidents: incidents.New(pool),
-		Outbox: outbox.New(pool, p), Bookings: booked, Payments: paid, Refunds: refunds.New(pool, p, booked, paid), Seed: seed.New(pool, p),
+		Outbox: outbox.New(pool, p), Bookings: booked, Payments: paid, Refunds: refunds.New(pool, p, booked, paid), Inbox: inbox.NewStore(pool),
+		Seed:     seed.New(pool, p),
 		policies: p,
 	}, nil
 }

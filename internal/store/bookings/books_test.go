@@ -24,10 +24,3 @@ func bundle(t *testing.T, s *store.Store, db *sql.DB) *books {
 
 	return &books{bookstest.BooksOf(t, s, db)}
 }
-
-// setupBooks is setup for tests that leave whole books: their identities are checked in the end.
-func setupBooks(t *testing.T, own ...models.Policies) *books {
-	t.Helper()
-
-	return &books{bookstest.NewBooks(t, own...).WithIdentities(t)}
-}

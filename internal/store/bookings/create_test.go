@@ -15,7 +15,7 @@ import (
 // TestCreatedBookingIsTheStoredOne: what the statement is given is what is written, in every column, for every way to ask.
 func TestCreatedBookingIsTheStoredOne(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for _, edit := range []func(*bookings.NewBooking){
 		func(*bookings.NewBooking) {},
@@ -61,7 +61,7 @@ func TestCreatedBookingIsTheStoredOne(t *testing.T) {
 // TestShowBookingHasTheAttemptThatCounts as LatestAttempt says.
 func TestShowBookingHasTheAttemptThatCounts(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 
 	for n := 1; n <= 2; n++ {

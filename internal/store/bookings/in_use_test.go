@@ -59,7 +59,7 @@ func eachPart(t *testing.T, test func(t *testing.T, b *books, part tripPart, sta
 		for _, status := range part.statuses {
 			t.Run(name+" "+status, func(t *testing.T) {
 				t.Parallel()
-				test(t, setupBooks(t), part, status)
+				test(t, setup(t), part, status)
 			})
 		}
 	}
@@ -117,7 +117,7 @@ func TestTripsUseWhatIsInUse(t *testing.T) {
 // A published trip cannot be given what is out of use, either, and can be given what is in use in its place.
 func TestPublishedTripChangesWhatItUses(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
 	idle := bookstest.NewBus(uuid.Nil, "IDLE")
@@ -194,7 +194,7 @@ func TestOutOfUseRacesPublication(t *testing.T) {
 
 	const rounds = 8
 
-	b := setupBooks(t)
+	b := setup(t)
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 	b.Exec(t, "UPDATE trips SET status = 'DRAFT'")
 

@@ -30,7 +30,7 @@ func TestReleasedKeyStaysBound(t *testing.T) {
 
 func TestRefundIDIsBound(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.Ask(tx, "40.00")
 	b.Reserve(t, r)
@@ -51,7 +51,7 @@ func TestRefundIDIsBound(t *testing.T) {
 // An old attempt is paid after all while a newer one is open: the paid one counts, and the newer one has to be closed.
 func TestPaidAttemptWithAnOpenSibling(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	first := b.Open(t, booking, 1)
 	b.Report(t, first, models.EventPaymentFailed)
@@ -79,7 +79,7 @@ func TestPaidAttemptWithAnOpenSibling(t *testing.T) {
 // The same of a campaign: its provider must not pay twice either.
 func TestPaidCampaignWithAnOpenSibling(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	campaign := b.Campaign(t, today, today.AddDays(3))
 	first := b.OpenCampaign(t, campaign, 1)

@@ -63,7 +63,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 
 	t.Run("per account", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t, limited(5, 0))
+		b := setup(t, limited(5, 0))
 
 		made, refused := bookMany(t, b, 16, func(i int, r *bookings.NewBooking) { r.ContactPhone = "05000000" + string(rune('a'+i)) })
 		require.Len(t, made, 5)
@@ -81,7 +81,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 
 	t.Run("per phone, however it is spelt", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t, limited(5, 0))
+		b := setup(t, limited(5, 0))
 		spellings := []string{"+966501234567", "0501234567", "966501234567", "501234567", "00966501234567"}
 		users := make([]models.User, 12)
 
@@ -100,7 +100,7 @@ func TestUnpaidBookingsAreLimited(t *testing.T) {
 
 	t.Run("seats", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t, limited(0, 20))
+		b := setup(t, limited(0, 20))
 
 		made, refused := bookMany(t, b, 8, func(_ int, r *bookings.NewBooking) {
 			r.Passengers = b.Request(b.Trip, 6).Passengers
@@ -122,7 +122,7 @@ func TestAccountsOfOneMailboxAreOne(t *testing.T) {
 
 	p := models.DefaultPolicies()
 	p.UnpaidBookings, p.UnpaidSeats = 4, 20
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	customer := func(email string) uuid.UUID {
 		u := storetest.Fixture(t, b.Store).Users[models.RoleEndUser]
@@ -152,7 +152,7 @@ func TestUnpaidAttemptsAreLimited(t *testing.T) {
 
 	p := models.DefaultPolicies()
 	p.UnpaidAttempts = 3
-	b := setupBooks(t, p)
+	b := setup(t, p)
 	booking := b.Book(t, b.Trip, 1)
 	next := models.Attempt{BookingID: booking.ID, UserID: b.Customer.ID}
 
@@ -187,7 +187,7 @@ func TestUnpaidBookingsOfAPhoneAreNotCounted(t *testing.T) {
 
 	p := models.DefaultPolicies()
 	p.UnpaidBookings = 1
-	b := setupBooks(t, p)
+	b := setup(t, p)
 	b.Exec(t, "UPDATE users SET email_verified_at = now()")
 	b.Book(t, b.Trip, 1)
 
@@ -202,7 +202,7 @@ func TestBillsAreLimited(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.BillShare = models.MustRate("0.3")
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	card := b.Book(t, b.Trip, 2)
 	bill := func(_ int, r *bookings.NewBooking) {
@@ -239,7 +239,7 @@ func TestCampaignsCostSomethingPerDay(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.AdPerDay = models.MustMoney("10.00")
-	b := setupBooks(t, p)
+	b := setup(t, p)
 	staff, today := bookstest.As(b.World, models.RoleProviderStaff), models.DateIn(time.Now())
 
 	create := func(price string, days int) (models.AdCampaign, error) {
@@ -292,7 +292,7 @@ func TestFullIsFull(t *testing.T) {
 
 			p := models.DefaultPolicies()
 			tt.policies(&p)
-			b := setupBooks(t, p)
+			b := setup(t, p)
 			tt.before(t, b)
 
 			book := func() error {

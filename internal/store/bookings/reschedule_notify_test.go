@@ -15,7 +15,7 @@ func TestMovesUseUpNobodysMessages(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 20
-	b := setupBooks(t, p)
+	b := setup(t, p)
 	b.Paid(t, 1)
 
 	for range 25 {
@@ -50,7 +50,7 @@ func TestMovesUseUpNobodysMessages(t *testing.T) {
 // A message that is being sent while the trip is moved again has been sent, and the next one follows it.
 func TestAMoveWhileTheLastIsBeingTold(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Paid(t, 1)
 	b.move(t, time.Hour)
 
@@ -80,7 +80,7 @@ func TestTripMovesPerDay(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.TripMovesPerDay = 2
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	for range 3 {
 		b.move(t, time.Minute)

@@ -35,7 +35,7 @@ func (b *books) tryMove(t *testing.T, to time.Time) error {
 // A company cannot give people who have travelled a right to all of their money by moving the trip that has left.
 func TestATripThatHasLeftIsNotMoved(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	next := time.Now().AddDate(0, 0, 30)
 
 	b.leaves(t, time.Now().Add(-time.Minute))
@@ -106,7 +106,7 @@ func TestASoldTripIsBroughtForwardWithNotice(t *testing.T) {
 // What a customer has to reckon with, a move within the tolerance and a delay, is possible on the day itself.
 func TestASoldTripIsMovedOnItsDay(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	leaves := time.Now().Add(10 * time.Hour).Truncate(time.Second)
 
 	b.leaves(t, leaves)

@@ -75,12 +75,12 @@ func TestMovingATripTakesNoRefundAway(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.PolicyAtBooking, *kept.ReasonCode())
 	b.SettleRefund(t, r, bookstest.Granted(r))
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 func TestRescheduledTripIsRefundedInFull(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx, other, unpaid := b.Paid(t, 1), b.Paid(t, 2), b.Book(t, b.Trip, 1)
 
 	moved := b.move(t, -2*time.Hour-time.Second)
@@ -116,13 +116,13 @@ func TestRescheduledTripIsRefundedInFull(t *testing.T) {
 	// A customer who pays after the move has booked before it.
 	require.NotNil(t, b.BookingNow(t, unpaid.ID).RescheduledBy)
 	require.True(t, b.BookingNow(t, unpaid.ID).BookedDepartureAt.Equal(b.Trip.DepartureAt))
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 // Every customer who has paid gets a message about every move, by e-mail and SMS, in the language of the booking.
 func TestCustomersAreToldOfAMove(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	b.Paid(t, 1)
 	b.Open(t, b.Book(t, b.Trip, 1), 1)
@@ -159,7 +159,7 @@ func TestCustomersAreToldOfAMove(t *testing.T) {
 // A payment that is settled while the trip is moved has a message about the new departure, by the move or by its own message.
 func TestPaymentsBesideAMove(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 8 {
 		tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
@@ -185,7 +185,7 @@ func TestPaymentsBesideAMove(t *testing.T) {
 
 func TestWhatWasBoughtNeverChanges(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	b.move(t, 3*time.Hour)
 
@@ -204,7 +204,7 @@ func TestWhatWasBoughtNeverChanges(t *testing.T) {
 // The audit log says what a change of a trip, of a campaign and of a company has changed.
 func TestAuditLogHasBeforeAndAfter(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ctx, staff := t.Context(), bookstest.As(b.World, models.RoleProviderStaff)
 
 	type entry struct {

@@ -12,7 +12,7 @@ import (
 
 func TestPaymentReturns(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 
 	open := func(number int, url, base string) models.PaymentTransaction {

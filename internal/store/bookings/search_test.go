@@ -41,7 +41,7 @@ func (b *books) bookedAs(t *testing.T, name, email, phone string, passengers ...
 // Whatever people have at hand finds the booking and its payments, in any spelling.
 func TestBookingsAreFound(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	first := b.bookedAs(t, "Contact One", "One.Customer@rihla.test", "+966501234567", "أحمد الزُّهراني", "Passenger O'Neil")
 	second := b.bookedAs(t, "فاطمة القحطانى", "two@rihla.test", "+966559876543", "Passenger 100%")
@@ -109,7 +109,7 @@ func TestBookingsAreFound(t *testing.T) {
 
 func TestListBookingsFiltersAndSorts(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	near, far := b.InsertTrip(t, 10, nil), b.InsertTrip(t, 10, nil)
 	b.Exec(t, "UPDATE trips SET updated_at = now(), departure_at = departure_at - interval '1 day' WHERE id = $1", near.ID)

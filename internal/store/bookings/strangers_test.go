@@ -39,7 +39,7 @@ func strangerLimits(share string, network int) models.Policies {
 // However many accounts are invented, and however many of their bookings come at once, together they hold a share of a trip.
 func TestStrangersHoldAShareOfATrip(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, strangerLimits("0.2", 0))
+	b := setup(t, strangerLimits("0.2", 0))
 	b.Trip = b.InsertTrip(t, 50, nil)
 	who := b.strangers(t, 24)
 
@@ -68,7 +68,7 @@ func TestStrangersHoldAShareOfATrip(t *testing.T) {
 // The same over trips, of one network; another network has its own count, and what is given up is forgotten.
 func TestStrangersOfANetwork(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, strangerLimits("0", 6))
+	b := setup(t, strangerLimits("0", 6))
 	who := b.strangers(t, 16)
 	trips := []models.Trip{b.InsertTrip(t, 50, nil), b.InsertTrip(t, 50, nil)}
 	from := func(network string) func(int, *bookings.NewBooking) {

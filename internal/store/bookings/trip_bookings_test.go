@@ -17,7 +17,7 @@ import (
 // TestTripBookings: the list has the trip's bookings and no other's, by state and page by page, each as its company may see it.
 func TestTripBookings(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	other := b.InsertTrip(t, 40, nil)
 	b.Book(t, other, 1)
 

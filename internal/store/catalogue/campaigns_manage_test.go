@@ -102,7 +102,7 @@ func TestCampaignManagement(t *testing.T) {
 
 func TestCampaignWhilePaidFor(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ctx, staff, now := t.Context(), bookstest.As(b.World, models.RoleProviderStaff), bookstest.Clock()
 	starts := models.DateIn(now).AddDays(2)
 	id := b.Campaign(t, starts, starts.AddDays(2))
@@ -165,7 +165,7 @@ func TestCampaignWhilePaidFor(t *testing.T) {
 // Paused before its dates were ever looked at, and resumed in time: its workflow still wakes up on the first day.
 func TestCampaignPausedBeforeItsFirstDay(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ctx, staff, now := t.Context(), bookstest.As(b.World, models.RoleProviderStaff), bookstest.Clock()
 	starts := models.DateIn(now).AddDays(2)
 	id := b.Campaign(t, starts, starts)
@@ -183,7 +183,7 @@ func TestCampaignPausedBeforeItsFirstDay(t *testing.T) {
 // A campaign costs what its payment has copied, under whatever configuration it is read.
 func TestCampaignsShowWhatTheyCost(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ctx, staff, now := t.Context(), bookstest.As(b.World, models.RoleProviderStaff), bookstest.Clock()
 	starts := models.DateIn(now).AddDays(2)
 	another := models.MustRate("0.05")

@@ -116,7 +116,7 @@ func TestListProviders(t *testing.T) {
 
 func TestProviderStats(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ctx := t.Context()
 
 	p, st, err := b.Store.Catalogue.ProviderWithStats(ctx, b.Provider.ID)

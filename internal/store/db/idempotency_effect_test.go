@@ -53,7 +53,7 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 
 	t.Run("whoever is killed after the effect has answered", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 		line, k := b.line(t), b.Key()
 
 		_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, marking(b.claimed(t, k).ID))
@@ -67,7 +67,7 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 
 	t.Run("no answer without the effect", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 		line, k := b.line(t), b.Key()
 		m := marking(b.claimed(t, k).ID)
 		m.Once.Answer = func(models.FinancialRecord) (db.Answer, error) { return db.Answer{}, errors.New("no answer") }
@@ -81,7 +81,7 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 
 	t.Run("no effect by who has lost the key", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 		line, k := b.line(t), b.Key()
 		slow := b.claimed(t, k)
 		b.dies(t, k)
@@ -105,7 +105,7 @@ func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 
 	t.Run("a refusal leaves the key to who has it", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 		line, k := b.line(t), b.Key()
 		reference := "TRF-1"
 		_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{Reference: &reference})

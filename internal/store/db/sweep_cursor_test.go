@@ -16,7 +16,7 @@ import (
 // TestTurns: what stays left behind for long does not hide what has been left behind since.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Audit.Tampered(t, "events are stored and nobody settles them")
 
 	stuck := map[uuid.UUID]int{}
@@ -40,7 +40,7 @@ func TestTurns(t *testing.T) {
 
 	// Nothing is ever done about any of it; two at a time, everything comes up in three readings, and then again.
 	for range 6 {
-		e, next, err := b.Store.Payments.UnprocessedEvents(t.Context(), time.Second, turns["events"], 2, now)
+		e, next, err := b.Store.Inbox.UnprocessedEvents(t.Context(), time.Second, turns["events"], 2, now)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(e), 2)
 

@@ -89,7 +89,7 @@ func TestResolveIncident(t *testing.T) {
 // TestResolvedIncidentThatIsNewsAgain: an event after an incident was resolved is not hidden in it.
 func TestResolvedIncidentThatIsNewsAgain(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	open := func() db.Listed[models.Incident] {
 		t.Helper()

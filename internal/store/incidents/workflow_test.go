@@ -14,7 +14,7 @@ import (
 // The incident about late money names the workflow that has found it; of the attempt's own nothing can be seen.
 func TestAnIncidentNamesTheWorkflowThatOpenedIt(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	trip := b.InsertTrip(t, 1, nil)
 	tx := b.Lapsed(t, trip, 1)
 	b.Book(t, trip, 1)

@@ -16,10 +16,3 @@ func setup(t *testing.T, own ...models.Policies) *books {
 
 	return &books{bookstest.NewBooks(t, own...)}
 }
-
-// setupBooks is setup for tests that leave whole books: their identities are checked in the end.
-func setupBooks(t *testing.T, own ...models.Policies) *books {
-	t.Helper()
-
-	return &books{bookstest.NewBooks(t, own...).WithIdentities(t)}
-}

@@ -33,7 +33,7 @@ func (b *books) exportedLine(t *testing.T, id uuid.UUID) map[string]string {
 // say that the provider was not paid, in exports and lists, until the rest is marked again.
 func TestRecordsShowATransferTakenBack(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	part := b.mark(t, b.Records(t, tx)[0].ID)
 	b.GiveBack(t, tx, "38.33")
@@ -76,7 +76,7 @@ func TestRecordsShowATransferTakenBack(t *testing.T) {
 // written them.
 func TestExportWordsInArabic(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 
 	campaign := b.OpenCampaign(t, b.Campaign(t, today, today.AddDays(3)), 1)
@@ -127,7 +127,7 @@ func TestExportWordsInArabic(t *testing.T) {
 // Each line says by what its payment came, where that is not what was chosen.
 func TestExportSaysWhatWasPaidBy(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.PaymentMethod = models.MethodBillPayment }))
 	b.Settle(t, tx, time.Now())

@@ -117,7 +117,7 @@ func (b *books) requireTransfersAgree(t *testing.T) {
 // Whatever is sold, refunded and paid out on whichever days, the summary is what the lines and the transfers add up to.
 func TestReportIsWhatTheLinesAddUpTo(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	rapid.Check(t, func(r *rapid.T) {
 		trip := b.InsertTrip(t, 100, func(trip *models.Trip) {
@@ -242,7 +242,7 @@ func TestReportFollowsEveryChange(t *testing.T) {
 // Writers at the same time wait neither for each other nor for who folds: lines that are not committed are folded later.
 func TestReportWritersDoNotWait(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	first := b.sale(t, 1)
 
 	tx, err := b.DB.BeginTx(t.Context(), nil)
@@ -267,7 +267,7 @@ func TestReportWritersDoNotWait(t *testing.T) {
 // saw before.
 func TestReportsAreFoldedByOneAtATime(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.sale(t, 1)
 
 	tx, err := b.DB.BeginTx(t.Context(), nil)
@@ -296,7 +296,7 @@ func TestReportsAreFoldedByOneAtATime(t *testing.T) {
 // More deltas than one fold takes are folded by several, to the same sums.
 func TestReportsAreFoldedInBatches(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for seats := range 3 {
 		b.sale(t, seats+1)

@@ -22,7 +22,7 @@ func limited(t *testing.T) *books {
 	p := models.DefaultPolicies()
 	p.PayoutAbove = models.MustMoney("250.00")
 
-	return setupBooks(t, p)
+	return setup(t, p)
 }
 
 func (b *books) markAll(t *testing.T, by db.Actor, ids ...uuid.UUID) error {
@@ -105,7 +105,7 @@ func TestMarksOfOnePersonInParallel(t *testing.T) {
 // Orders, approvals and marks of one person meet refunds and marks of the same lines: they wait for each other and never in a circle.
 func TestActsOfOnePersonDoNotDeadlock(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 5 {
 		paid := b.Paid(t, 1)

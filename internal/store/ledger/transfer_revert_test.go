@@ -99,7 +99,7 @@ func TestAPayoutOnAnImpossibleDay(t *testing.T) {
 // A mark is taken back, made again and taken back again: each leaves its transfer, and the balance is what it was.
 func TestRevertTransfer(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	line := b.Records(t, tx)[0]
 
@@ -116,7 +116,7 @@ func TestRevertTransfer(t *testing.T) {
 		require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM payout_reversals WHERE record_id = $1 AND n = $2 AND transferred_at = $3
 			AND transferred_by = $4 AND reverted_by = $5 AND reason = 'The bank returned it.'`,
 			line.ID, n+1, marked.TransferredAt, b.Finance.UserID, b.reverter().UserID))
-		b.RequireIdentities(t)
+		b.RequireBooks(t)
 	}
 
 	balance, err := b.Store.Ledger.ProviderBalance(t.Context(), b.Provider.ID, nil)
@@ -143,7 +143,7 @@ func TestRevertTransfer(t *testing.T) {
 // The database itself keeps a mark that nothing reverses, and what was reversed.
 func TestTheDatabaseKeepsMarks(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	line := b.Records(t, b.Paid(t, 1))[0]
 	b.mark(t, line.ID)
 
@@ -164,7 +164,7 @@ func TestTheDatabaseKeepsMarks(t *testing.T) {
 // A part that was refunded under the mark was never paid out either: its claw-back is owed no more.
 func TestRevertTransferAfterARefund(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	whole := b.mark(t, b.Records(t, tx)[0].ID)
 	b.GiveBack(t, tx, "38.33")
@@ -185,7 +185,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 
 	payable, paidOut := b.balanceOf(t)
 	require.Equal(t, []string{"69.00", "0.00"}, []string{payable, paidOut})
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	_, err = b.Store.Ledger.RevertTransferred(t.Context(), b.Finance, clawback.ID, ledger.RevertTransfer{Reason: "No."})
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
@@ -193,7 +193,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 	b.mark(t, rest.ID)
 	b.GiveBack(t, tx, "20.00")
 	b.revert(t, b.onlyLine(t, tx, isLive).ID)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	payable, paidOut = b.balanceOf(t)
 	require.Equal(t, []string{"51.00", "0.00"}, []string{payable, paidOut})
@@ -203,7 +203,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 // A claw-back that was part of another payout has to be taken out of that first.
 func TestRevertTransferAfterItsClawbackWasSettled(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	b.mark(t, b.Records(t, tx)[0].ID)
 	b.GiveBack(t, tx, "38.33")
@@ -220,7 +220,7 @@ func TestRevertTransferAfterItsClawbackWasSettled(t *testing.T) {
 
 	b.revert(t, clawback.ID)
 	b.revert(t, rest.ID)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	payable, paidOut := b.balanceOf(t)
 	require.Equal(t, []string{"69.00", "0.00"}, []string{payable, paidOut})
@@ -229,7 +229,7 @@ func TestRevertTransferAfterItsClawbackWasSettled(t *testing.T) {
 // Marks, their reversals and refunds of one payment at once: nothing deadlocks, and the books hold at the end.
 func TestRevertTransferRacesRefundsAndMarks(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 5 {
 		tx := b.Paid(t, 2)
@@ -267,6 +267,6 @@ func TestRevertTransferRacesRefundsAndMarks(t *testing.T) {
 			require.NoError(t, err)
 		}
 
-		b.RequireIdentities(t)
+		b.RequireBooks(t)
 	}
 }

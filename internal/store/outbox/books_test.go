@@ -11,8 +11,8 @@ import (
 type books struct{ *bookstest.Books }
 
 // setupBooks is setup for tests that leave whole books: their identities are checked in the end.
-func setupBooks(t *testing.T, own ...models.Policies) *books {
+func setup(t *testing.T, own ...models.Policies) *books {
 	t.Helper()
 
-	return &books{bookstest.NewBooks(t, own...).WithIdentities(t)}
+	return &books{bookstest.NewBooks(t, own...)}
 }

@@ -24,7 +24,7 @@ func (b *books) queued(t *testing.T, n int) {
 
 func TestClaimNotifications(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.queued(t, 2)
 
 	now := time.Now().Add(time.Second)
@@ -49,7 +49,7 @@ func TestClaimNotifications(t *testing.T) {
 
 func TestClaimNotificationsInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.queued(t, 20)
 
 	var mu sync.Mutex
@@ -85,7 +85,7 @@ func TestClaimNotificationsInParallel(t *testing.T) {
 
 func TestNotificationSent(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.queued(t, 1)
 
 	now := time.Now().Add(time.Second)
@@ -110,7 +110,7 @@ func TestNotificationSent(t *testing.T) {
 
 func TestNotificationBackOff(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Audit.Tampered(t, "it deletes the other channel", "notification")
 	b.queued(t, 1)
 	b.Exec(t, "DELETE FROM notifications WHERE channel = 'SMS'")
@@ -142,7 +142,7 @@ func TestNotificationBackOff(t *testing.T) {
 
 func TestNotificationRefusedForGood(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.queued(t, 1)
 
 	now := time.Now().Add(time.Second)
@@ -154,7 +154,7 @@ func TestNotificationRefusedForGood(t *testing.T) {
 // A booking without a phone number has an e-mail only.
 func TestNotificationsWithoutAnAddress(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	n := b.Request(b.Trip, 1)
 	n.ContactPhone = ""
 	booking, err := b.Store.Bookings.CreateBooking(t.Context(), n, time.Now())

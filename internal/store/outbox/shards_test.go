@@ -25,7 +25,7 @@ func (b *books) lease(t *testing.T, owner uuid.UUID, shards []int, now time.Time
 
 func TestAShardHasOneDeliverer(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	first, second, now := uuid.New(), uuid.New(), time.Now()
 	require.ElementsMatch(t, outbox.AllShards(), b.lease(t, first, outbox.AllShards(), now))
@@ -40,7 +40,7 @@ func TestAShardHasOneDeliverer(t *testing.T) {
 
 func TestParallelLeasesOfAShard(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	now, held := time.Now(), make(chan int, 100)
 
@@ -81,7 +81,7 @@ func (b *books) message(t *testing.T, to string, at time.Time) uuid.UUID {
 
 func TestEveryAddressIsInOneShard(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Audit.Tampered(t, "it queues messages without a cause", "notification")
 
 	now := time.Now()
@@ -116,7 +116,7 @@ func TestEveryAddressIsInOneShard(t *testing.T) {
 // What a killed deliverer had claimed comes before what was queued since.
 func TestKilledDeliverersKeepTheOrder(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Audit.Tampered(t, "it queues messages without a cause", "notification")
 
 	const to = "customer@rihla.test"
@@ -143,7 +143,7 @@ func TestKilledDeliverersKeepTheOrder(t *testing.T) {
 
 func TestReturnedNotifications(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.queued(t, 2)
 
 	now := time.Now().Add(time.Second)
@@ -157,7 +157,7 @@ func TestReturnedNotifications(t *testing.T) {
 
 func TestClaimsLeaveOutAddresses(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Audit.Tampered(t, "it queues messages without a cause", "notification")
 
 	now := time.Now()
@@ -174,7 +174,7 @@ func TestMessagesUnderWayCount(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 3
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	b.queued(t, 3)
 

@@ -15,7 +15,7 @@ import (
 // A stranger whose address is in an unpaid booking gets no message about it.
 func TestUnpaidBookingsTellNoStranger(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	end := func() models.Booking {
 		booking := b.Book(t, b.Trip, 1)
@@ -39,7 +39,7 @@ func TestUnpaidBookingsTellNoStranger(t *testing.T) {
 // A customer whose attempt was declined, and whose hold is over later, gets one message that the seats are gone.
 func TestReleasedHoldsAreTold(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Exec(t, "UPDATE users SET email_verified_at = now() WHERE id = $1", b.Customer.ID)
 
 	booking := b.Book(t, b.Trip, 1)
@@ -63,7 +63,7 @@ func TestMessagesAboutWhatWasPaidAreNotCounted(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 3
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	for range 7 {
 		b.Paid(t, 1)
@@ -110,7 +110,7 @@ func TestMessagesPerRecipient(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 2
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	b.unpaid(t, 2)
 
@@ -134,7 +134,7 @@ func TestMessagesThatAreGivenUp(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 1
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	change := func(hash string) {
 		require.NoError(t, b.Store.Accounts.ChangePassword(t.Context(), db.Actor{Operator: "test"}, b.Customer.ID, "", hash))
@@ -162,7 +162,7 @@ func TestMessagesAboutAccounts(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.MessagesPerRecipient = 1
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	kinds := func(rows []models.Notification) (out []models.NotificationKind) {
 		for i := range rows {
@@ -202,7 +202,7 @@ func TestSMSCountries(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.SMSCountries = []string{"966", "971"}
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	for phone, want := range map[string]int{
 		"+966501234567": 2, "0501234568": 2, "00971501234567": 2, "+447400000000": 1, "882000000000": 1, "+15005550006": 1,
@@ -225,7 +225,7 @@ func TestMailboxesAreCounted(t *testing.T) {
 	policies := models.DefaultPolicies()
 	policies.MessagesPerRecipient = 3
 
-	b := setupBooks(t, policies)
+	b := setup(t, policies)
 
 	for i, to := range []string{"sara@example.com", "Sara+1@example.com", "sara+a+b@Example.com", "SARA+@example.com", "s.ara@example.com", "+x@example.com"} {
 		n := models.Notification{

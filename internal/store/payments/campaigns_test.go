@@ -14,7 +14,7 @@ import (
 
 func TestAdvanceCampaign(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	starts, ends := today.AddDays(2), today.AddDays(4)
 	campaign := b.Campaign(t, starts, ends)
@@ -49,7 +49,7 @@ func TestAdvanceCampaign(t *testing.T) {
 
 func TestAdvanceCampaignThatMissedItsDates(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	campaign := b.Campaign(t, today.AddDays(1), today.AddDays(2))
 	b.Report(t, b.OpenCampaign(t, campaign, 1), models.EventPaymentSucceeded)
@@ -63,7 +63,7 @@ func TestAdvanceCampaignThatMissedItsDates(t *testing.T) {
 // StaleCampaigns finds what a workflow should have moved, a while after the day has changed in Riyadh.
 func TestStaleCampaigns(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	starts, ends := today.AddDays(2), today.AddDays(4)
 	campaign := b.Campaign(t, starts, ends)

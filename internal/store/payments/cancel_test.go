@@ -16,7 +16,7 @@ import (
 
 func TestCancelBooking(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ctx, owner, now := t.Context(), bookstest.As(b.World, models.RoleEndUser), bookstest.Clock()
 
 	// Without an attempt.
@@ -61,7 +61,7 @@ func TestCancelBooking(t *testing.T) {
 
 func TestCancelBookingAfterAFailure(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	declined := b.Open(t, booking, 1)
 	b.Report(t, declined, models.EventPaymentFailed)
@@ -102,7 +102,7 @@ func TestWhoMayCancelABooking(t *testing.T) {
 
 func TestCancelBookingThatIsPaid(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	owner := bookstest.As(b.World, models.RoleEndUser)
 	paid := b.Paid(t, 1)
 
@@ -112,7 +112,7 @@ func TestCancelBookingThatIsPaid(t *testing.T) {
 	// Reported by the gateway, and not settled yet.
 	booking := b.Book(t, b.Trip, 1)
 	tx := b.Open(t, booking, 1)
-	_, err = b.Store.Payments.StoreEvent(t.Context(), models.WebhookEvent{
+	_, err = b.Store.Inbox.StoreEvent(t.Context(), models.WebhookEvent{
 		ID: models.NewID(), Channel: tx.PaymentMethod.Channel(), WebhookID: "evt", Type: models.EventPaymentSucceeded,
 		CheckoutID: "ref-" + tx.ID.String(), MerchantReference: tx.ID.String(), Amount: &tx.Amount, Currency: tx.Currency,
 		PaymentMethod: tx.PaymentMethod, OccurredAt: time.Now(),
@@ -130,7 +130,7 @@ func TestCancelBookingThatIsPaid(t *testing.T) {
 // Many cancel while the payment is settled: either it is sold, or it is cancelled and the money owed; the seats fit.
 func TestCancellationRacesSettlement(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	owner := bookstest.As(b.World, models.RoleEndUser)
 
 	for range 10 {
@@ -185,7 +185,7 @@ func TestCancellationRacesSettlement(t *testing.T) {
 // An attempt is opened in the very moment of the cancellation: it is either refused, or ended with the booking.
 func TestCancellationRacesOpening(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	owner := bookstest.As(b.World, models.RoleEndUser)
 
 	for range 10 {

@@ -35,7 +35,7 @@ func requireTooMany(t *testing.T, after time.Duration, err error) {
 // have the link.
 func TestSendCheckout(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 2)
 	tx := b.Open(t, booking, 1)
 	link := "https://gateway.test/" + tx.ID.String()
@@ -97,7 +97,7 @@ func TestSendCheckoutWithoutSMS(t *testing.T) {
 
 	p := models.DefaultPolicies()
 	p.SMSCountries = []string{"971"}
-	b := setupBooks(t, p)
+	b := setup(t, p)
 	booking := b.Book(t, b.Trip, 1)
 	b.Open(t, booking, 1)
 
@@ -110,7 +110,7 @@ func TestSendCheckoutWithoutSMS(t *testing.T) {
 // TestSendCheckoutOfNothingToPay: each case has its code, and none of them counts as a sending.
 func TestSendCheckoutOfNothingToPay(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	paid := b.Paid(t, 1)
 	given := b.Book(t, b.Trip, 1)
 	b.Open(t, given, 1)
@@ -149,7 +149,7 @@ func TestSendCheckoutOfNothingToPay(t *testing.T) {
 // TestSendCheckoutAtOnce: of many requests at once one sends, whatever else happens to the booking.
 func TestSendCheckoutAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	const requests = 20
 
@@ -180,7 +180,7 @@ func TestSendCheckoutAtOnce(t *testing.T) {
 // TestSendCheckoutRacesThePayment: a link is queued before the payment is settled, or not at all.
 func TestSendCheckoutRacesThePayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 10 {
 		booking := b.Book(t, b.Trip, 1)
@@ -207,7 +207,7 @@ func TestSendCheckoutRacesThePayment(t *testing.T) {
 // TestSendCheckoutOnce: the answer is kept with its effect, and a request that has lost its key sends nothing.
 func TestSendCheckoutOnce(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	b.Open(t, booking, 1)
 

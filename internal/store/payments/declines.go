@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"rihla/models"
 )
 
 // Decline is a try of the customer that the company has declined, while the checkout stays open for another one.
@@ -40,20 +38,4 @@ func (s *Store) LastDecline(ctx context.Context, attempt uuid.UUID) (*Decline, e
 	}
 
 	return &d, nil
-}
-
-// StoreDecline keeps a decline that the gateway told when it was asked. It is no news of the attempt, which stays open. Each try has an id
-// at the company: the same answer twice is the same event.
-func (s *Store) StoreDecline(ctx context.Context, t *models.PaymentTransaction, try string, d Decline) error {
-	e := models.WebhookEvent{
-		ID: models.NewID(), Channel: t.Channel, WebhookID: PolledEventID(t, "declined:"+try), Type: models.EventNotice,
-		MerchantReference: t.ID.String(), PaymentMethod: t.PaymentMethod, ResultCode: d.ResultCode, FailureReason: d.Reason, OccurredAt: d.At,
-	}
-	if t.Reference != nil {
-		e.CheckoutID = *t.Reference
-	}
-
-	_, err := s.StoreEvent(ctx, e, d.At)
-
-	return err
 }

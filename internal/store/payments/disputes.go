@@ -12,10 +12,10 @@ import (
 	"rihla/models"
 )
 
-// disputed notes what the gateway says about a dispute of t, and has a person deal with it. No money moves: what comes of it the company
+// NoteDispute notes what the gateway says about a dispute of t, and has a person deal with it. No money moves: what comes of it the company
 // settles. The payment and its ledger lines are locked, so that a refund or a payout is either before the dispute or refused for it; the
 // messages are too rare to hold others up by that.
-func disputed(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
+func NoteDispute(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
 	if _, err := ledger.LockTransaction(ctx, tx, t.ID); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func disputed(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *m
 	}
 
 	d := disputeOf(t, e)
-	event := eventDetails(e)
+	event := e.Facts()
 	event["dispute_kind"], event["dispute_state"], event["reason"] = d.Kind, d.State, d.Reason
 
 	if d.DueAt != nil {

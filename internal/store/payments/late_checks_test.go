@@ -13,7 +13,7 @@ import (
 
 func TestEndedToAsk(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	b.Paid(t, 1)
 	b.Open(t, b.Book(t, b.Trip, 1), 1)
@@ -78,7 +78,7 @@ func TestEndedToAsk(t *testing.T) {
 // TestEndedToAskWhatWasLost: who has taken attempts and was killed may not have asked about all of them.
 func TestEndedToAskWhatWasLost(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ended := time.Now()
 
 	for range 2 {
@@ -113,7 +113,7 @@ func TestEndedToAskWhatWasLost(t *testing.T) {
 // TestEndedToAskInParallel: two workers never ask about the same attempt.
 func TestEndedToAskInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 12 {
 		tx := b.Open(t, b.Book(t, b.Trip, 1), 1)

@@ -12,7 +12,7 @@ import (
 
 func TestGatewayOutage(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	open := func() int {
 		return b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'GATEWAY_OUTAGE' AND status = 'OPEN'")
 	}
@@ -47,7 +47,7 @@ func TestGatewayOutage(t *testing.T) {
 // incident once no worker has reported it for a while.
 func TestGatewayOutageLeftBehind(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	older := func(by string) {
 		t.Helper()
 

@@ -13,7 +13,7 @@ import (
 
 func TestOverdue(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	now := time.Now()
 	at := func(later time.Duration) payments.Overdue {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestOverdue(t *testing.T) {
 // An approval is overdue after a day; the refund an hour after it was approved, and when its time was over 10 minutes ago.
 func TestOverdueApprovals(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	now := time.Now()
 	late := func(later time.Duration) (approvals, refunds int) {
 		t.Helper()
@@ -102,7 +102,7 @@ func TestOverdueApprovals(t *testing.T) {
 // an open attempt, are not.
 func TestOverdueLateChecks(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	now := time.Now()
 	late := func(later time.Duration) int {
 		t.Helper()
@@ -128,7 +128,7 @@ func TestOverdueLateChecks(t *testing.T) {
 // A refund by hand waits for people, for days: only what they have decided can be overdue.
 func TestOverdueRefunds(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	now := time.Now()
 	overdue := func(later time.Duration) int {
 		t.Helper()
@@ -159,7 +159,7 @@ func TestOverdueRefunds(t *testing.T) {
 // Money in suspense is overdue without a refund within a day, whatever became of its incident.
 func TestOverdueSuspense(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	now := time.Now()
 	overdue := func(later time.Duration) int {
 		t.Helper()

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/inbox"
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/payments"
 	"rihla/models"
@@ -16,7 +17,7 @@ import (
 // TestPayPage: an attempt that is paid on a page of ours has what the page needs, for a day after its time to pay; no other has.
 func TestPayPage(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), b.Attempt(booking, 1, models.MethodCreditCard), time.Now)
 	require.NoError(t, err)
@@ -49,7 +50,7 @@ func TestPayPage(t *testing.T) {
 // TestSealedMessages: a message that is encrypted anew for each delivery is the same when it says the same.
 func TestSealedMessages(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 
 	sealed := func(edit func(*models.WebhookEvent)) models.WebhookEvent {
@@ -77,11 +78,11 @@ func TestSealedMessages(t *testing.T) {
 // TestRefundEventWithoutCheckout: companies that give refunds references of their own do not repeat the checkout's id.
 func TestRefundEventWithoutCheckout(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	paid := b.Paid(t, 1)
 	refund := b.Reserve(t, b.Ask(paid, "10.00"))
 
-	report := func(edit func(*models.WebhookEvent)) payments.Stored {
+	report := func(edit func(*models.WebhookEvent)) inbox.Stored {
 		return b.Deliver(t, bookstest.Event(paid, models.EventRefundSucceeded, func(e *models.WebhookEvent) {
 			e.MerchantReference, e.CheckoutID = refund.ID.String(), ""
 			edit(e)

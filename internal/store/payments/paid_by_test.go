@@ -32,7 +32,7 @@ func (b *books) requireBalance(t *testing.T, want string, account models.Account
 // are audited when the test ends.
 func TestCardInvoicePaidBySadad(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.paidBy(t, b.Open(t, b.Book(t, b.Trip, 1), 1), models.MethodBillPayment)
 
 	require.Equal(t, models.TransactionPaid, tx.Status)
@@ -71,7 +71,7 @@ func TestCardInvoicePaidBySadad(t *testing.T) {
 // A bill that was paid by mada goes back through the gateway that took it.
 func TestBillPaidByMada(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.paidBy(t, b.Bill(t), models.MethodDebitNetwork)
 
 	require.Equal(t, models.MethodBillPayment, tx.PaymentMethod)
@@ -90,7 +90,7 @@ func TestPaidAsChosen(t *testing.T) {
 	t.Parallel()
 
 	for _, m := range []models.PaymentMethod{"", models.MethodCreditCard, "cowrie_shells"} {
-		b := setupBooks(t)
+		b := setup(t)
 		tx := b.paidBy(t, b.Open(t, b.Book(t, b.Trip, 1), 1), m)
 		require.Equal(t, models.TransactionPaid, tx.Status)
 		require.Nil(t, tx.PaidBy, m)
@@ -104,7 +104,7 @@ func TestPaidOtherwiseAndNotSold(t *testing.T) {
 
 	t.Run("too late", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 		tx := b.Lapsed(t, b.Trip, 1)
 		b.Exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = $1", b.Trip.ID)
 		tx = b.paidBy(t, tx, models.MethodBillPayment)
@@ -116,7 +116,7 @@ func TestPaidOtherwiseAndNotSold(t *testing.T) {
 
 	t.Run("another amount", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 		tx := b.Bill(t)
 		wrong := models.MustMoney("100.00")
 		b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) {
@@ -139,7 +139,7 @@ func TestPaidOtherwiseAndNotSold(t *testing.T) {
 // The database keeps what was noted with the money, and no refund goes another way.
 func TestPaidByIsKept(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.paidBy(t, b.Open(t, b.Book(t, b.Trip, 1), 1), models.MethodBillPayment)
 
 	for _, change := range []string{"NULL", "'wallet_a'"} {

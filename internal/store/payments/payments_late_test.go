@@ -16,7 +16,7 @@ import (
 // first opens the attempt after all, the second must find it, and not leave it without an owner.
 func TestOpenPaymentTwiceWhileTheHoldEnds(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	a := b.Attempt(booking, 1, models.MethodCreditCard)
 
@@ -58,7 +58,7 @@ func TestOpenPaymentTwiceWhileTheHoldEnds(t *testing.T) {
 // which it began to wait.
 func TestOpenPaymentWhenItsTurnComesTooLate(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	booking := b.Book(t, b.Trip, 1)
 	a := b.Attempt(booking, 1, models.MethodCreditCard)

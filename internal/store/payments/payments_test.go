@@ -15,7 +15,7 @@ import (
 
 func TestOpenPayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 3)
 
 	a := b.Attempt(booking, 1, models.MethodWalletB)
@@ -62,7 +62,7 @@ func TestOpenPayment(t *testing.T) {
 
 func TestOpenPaymentInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 10 {
 		booking := b.Book(t, b.Trip, 1)
@@ -93,7 +93,7 @@ func TestOpenPaymentInParallel(t *testing.T) {
 
 func TestOpenPaymentRefusals(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	_, _, err := b.Store.Payments.OpenPayment(t.Context(), models.Attempt{BookingID: uuid.New(), Number: 1, UserID: b.Customer.ID, Method: models.MethodCreditCard}, time.Now)
 	bookstest.RequireCode(t, models.CodeNotFound, err)
@@ -141,7 +141,7 @@ func TestOpenPaymentRefusals(t *testing.T) {
 
 func TestBillPaymentExtendsTheHold(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	b.Report(t, b.Open(t, booking, 1), models.EventPaymentFailed)
 
@@ -171,7 +171,7 @@ func TestBillPaymentExtendsTheHold(t *testing.T) {
 
 func TestOpenCampaignPayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	campaign := b.Campaign(t, today.AddDays(1), today.AddDays(3))
 
@@ -207,7 +207,7 @@ func TestOpenCampaignPayment(t *testing.T) {
 // The time of a campaign's attempt begins by the database's clock, whatever that of the worker says which opens it.
 func TestCampaignAttemptByAWrongClock(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 
 	for _, wrong := range []time.Duration{-7 * time.Hour, 7 * time.Hour} {
@@ -222,7 +222,7 @@ func TestCampaignAttemptByAWrongClock(t *testing.T) {
 
 func TestPayable(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 
 	payable := func() payments.Payable {
@@ -270,7 +270,7 @@ func TestPayable(t *testing.T) {
 
 func TestSaveCheckout(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 
 	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{

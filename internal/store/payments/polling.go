@@ -5,26 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
 	"rihla/models"
 )
-
-// polledPrefix is how the id of an event begins that the gateway's answer to a question was made into. The index
-// webhook_events_heard knows it too.
-const polledPrefix = "status-query:"
-
-// PolledEventID is the webhook id of what the gateway answered when it was asked about an attempt: the same answer twice is
-// the same event.
-func PolledEventID(t *models.PaymentTransaction, status string) string {
-	return polledPrefix + t.ID.String() + ":" + status
-}
-
-// PolledRefundEventID is the webhook id of what the gateway answered about a refund.
-func PolledRefundEventID(refund uuid.UUID, status string) string {
-	return polledPrefix + "refund:" + refund.String() + ":" + status
-}
 
 // ChannelSilent reports whether nothing was heard on the channel for the given time although customers have been waiting for as
 // long: their attempts are open at the gateway, and no webhook about any attempt has come.
@@ -74,4 +59,28 @@ func (s *Store) ClaimPaymentsToPoll(
 	}
 
 	return rows, nil
+}
+
+// AskNow has the gateway asked about an attempt at the next poll of its channel: whether it was paid, or, of one that was, what has been
+// taken and given back since. ask is false for an attempt of which nothing more is expected.
+func AskNow(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, now time.Time) (ask bool, err error) {
+	if t == nil {
+		return false, nil
+	}
+
+	res, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("check_at = ?", now).
+		Where("id = ?", t.ID).Where("reference IS NOT NULL").Where("captured_at IS NULL").
+		Where("status IN (?, ?)", models.TransactionPending, models.TransactionFailed).Exec(ctx)
+	if err != nil {
+		return false, fmt.Errorf("note a hint: %w", err)
+	}
+
+	n, err := res.RowsAffected()
+	if err != nil {
+		return false, err
+	}
+
+	again, err := Recheck(ctx, tx, t.ID, now)
+
+	return n == 1 || again, err
 }

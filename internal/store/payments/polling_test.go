@@ -17,7 +17,7 @@ const quiet = 2 * time.Minute
 
 func TestSilent(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	requireSilent := func(want bool, at time.Time, why string) {
 		t.Helper()
 
@@ -40,7 +40,7 @@ func TestSilent(t *testing.T) {
 
 	// What the gateway says because it is asked is not a webhook.
 	answer := bookstest.Event(waiting, models.EventPaymentSucceeded, nil)
-	answer.WebhookID = payments.PolledEventID(&waiting, "paid")
+	answer.WebhookID = models.PolledEventID(&waiting, "paid")
 	b.Exec(t, `ALTER TABLE webhook_events DISABLE TRIGGER events_append_only;
 		UPDATE webhook_events SET received_at = received_at - interval '1 hour';
 		UPDATE payment_transactions SET captured_at = created_at WHERE captured_at IS NOT NULL;
@@ -55,7 +55,7 @@ func TestSilent(t *testing.T) {
 
 func TestToAsk(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	ask := func(at time.Time, limit int) (ids []uuid.UUID) {
 		t.Helper()
 
@@ -108,7 +108,7 @@ func TestToAsk(t *testing.T) {
 // TestToAskWhatWasLost: who has taken attempts and was killed may not have asked.
 func TestToAskWhatWasLost(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Open(t, b.Book(t, b.Trip, 1), 1)
 
 	taken := func(at time.Time, lost payments.ClaimWindow) int {
@@ -134,7 +134,7 @@ func TestToAskWhatWasLost(t *testing.T) {
 // TestToAskWhatIsKnown: an attempt whose webhook waits to be settled is not queried.
 func TestToAskWhatIsKnown(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	heard, unheard := b.Open(t, b.Book(t, b.Trip, 1), 1), b.Open(t, b.Book(t, b.Trip, 1), 1)
 	b.Deliver(t, bookstest.Event(heard, models.EventPaymentSucceeded, nil))
 
@@ -147,7 +147,7 @@ func TestToAskWhatIsKnown(t *testing.T) {
 // TestToAskInParallel: two workers never ask about the same attempt.
 func TestToAskInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 12 {
 		b.Open(t, b.Book(t, b.Trip, 1), 1)

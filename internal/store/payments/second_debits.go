@@ -114,7 +114,7 @@ func noteSecondDebit(
 		return d, false, err
 	}
 
-	details := eventDetails(e)
+	details := e.Facts()
 	details["gateway_payment_id"], details["settled_payment_transaction_id"] = said.GatewayPaymentID, t.ID
 	details["settled_gateway_payment_id"] = t.GatewayPaymentID
 
@@ -155,7 +155,7 @@ func secondDebit(t *models.PaymentTransaction, said *SecondDebit, e *models.Webh
 func proveSecondDebit(ctx context.Context, tx bun.Tx, d *models.PaymentTransaction, at, now time.Time) (*models.WebhookEvent, error) {
 	amount, currency := d.Taken()
 	e := models.WebhookEvent{
-		ID: models.NewID(), Channel: d.Channel, WebhookID: polledPrefix + "second:" + d.ID.String(), Type: models.EventPaymentSucceeded,
+		ID: models.NewID(), Channel: d.Channel, WebhookID: models.PolledPrefix + "second:" + d.ID.String(), Type: models.EventPaymentSucceeded,
 		TransactionID: &d.ID, CheckoutID: *d.Reference, MerchantReference: d.ParentID.String(), Amount: &amount, Currency: currency,
 		PaymentMethod: d.Method(), OccurredAt: at, ReceivedAt: now, ProcessedAt: &now, Outcome: models.OutcomeApplied,
 	}
@@ -164,7 +164,7 @@ func proveSecondDebit(ctx context.Context, tx bun.Tx, d *models.PaymentTransacti
 		e.Outcome = models.OutcomeIncident
 	}
 
-	_, err := insertEvent(ctx, tx, &e)
+	_, err := InsertEvent(ctx, tx, &e)
 
 	return &e, err
 }
@@ -186,39 +186,4 @@ func secondDebitText(t, d *models.PaymentTransaction) models.IncidentText {
 
 	return models.IncidentSays("incident.paid_twice", "amount", amount, "currency", currency,
 		"settled", settled, "settled_currency", models.InCurrency(in), "payment", t.ID, "then", then)
-}
-
-// ExpectComparison has the gateway asked about a payment, once it is settled: more was heard than what settles it.
-func (s *Store) ExpectComparison(ctx context.Context, payment uuid.UUID, now time.Time) error {
-	return expectComparison(ctx, s.db, payment, now)
-}
-
-func expectComparison(ctx context.Context, db bun.IDB, payment uuid.UUID, now time.Time) error {
-	_, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("recheck_at = ?", now).
-		Where("id = ?", payment).Where("kind = ?", models.KindPayment).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("note that a payment is to be compared: %w", err)
-	}
-
-	return nil
-}
-
-// paidOtherwise reports a success that names another payment at the gateway than the one that has settled t, or will: the checkout may
-// have been paid twice. Companies that have no ids of payments name the checkout alone.
-func paidOtherwise(t *models.PaymentTransaction, e *models.WebhookEvent) bool {
-	if e.Type != models.EventPaymentSucceeded || t.Reference == nil {
-		return false
-	}
-
-	settledBy, said := *t.Reference, e.CheckoutID
-	if t.GatewayPaymentID != nil {
-		settledBy = *t.GatewayPaymentID
-	}
-
-	if e.GatewayPaymentID != "" {
-		said = e.GatewayPaymentID
-	}
-
-	// Of an attempt that is open the first id that is heard is kept; it is no news.
-	return said != settledBy && (t.GatewayPaymentID != nil || t.TakenAt() != nil)
 }

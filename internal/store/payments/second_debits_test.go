@@ -47,7 +47,7 @@ func (b *books) noted(t *testing.T, payment uuid.UUID, said []payments.SecondDeb
 // is, for everyone who looks at it.
 func TestPaidTwice(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.settledWith(t)
 	require.Equal(t, "575.00", tx.Amount.String())
 
@@ -59,7 +59,7 @@ func TestPaidTwice(t *testing.T) {
 
 	added := b.noted(t, tx.ID, again("575.00", "sar"))
 	require.Equal(t, []uuid.UUID{models.SecondDebitID(tx.ID, paidAgainBy)}, added)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	d := b.Transaction(t, added[0])
 	require.Equal(t, models.KindSecondDebit, d.Kind)
@@ -85,7 +85,7 @@ func TestPaidTwice(t *testing.T) {
 	given := models.RefundRequest{ID: due.ID, TransactionID: d.ID, Type: models.RefundFull}
 	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, given, bookstest.Granted(given)).Status)
 	require.Equal(t, "575.00", b.Transaction(t, d.ID).RefundedAmount.String())
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, *tx.BookingID).Status)
 	require.Equal(t, "0.00", b.Transaction(t, tx.ID).RefundedAmount.String())
@@ -108,7 +108,7 @@ func TestPaidTwice(t *testing.T) {
 // TestPaidTwiceIsBookedOnce, however often and by however many at once the gateway is heard to say it.
 func TestPaidTwiceIsBookedOnce(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.settledWith(t)
 
 	var (
@@ -151,7 +151,7 @@ func TestPaidTwiceIsBookedOnce(t *testing.T) {
 // TestPaidTwiceIsOwedAfterACrash: the process is killed between the debit and the order of its refund. The sweep finds it.
 func TestPaidTwiceIsOwedAfterACrash(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.settledWith(t)
 	debit := b.noted(t, tx.ID, again("575.00", "SAR"))[0]
 
@@ -172,7 +172,7 @@ func TestPaidTwiceIsOwedAfterACrash(t *testing.T) {
 // asked as soon as it is.
 func TestPaidTwiceBeforeItSettles(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.InsertTrip(t, 9, nil), 5), 1)
 
 	require.Empty(t, b.noted(t, tx.ID, again("575.00", "SAR")), "of an attempt that is open nothing is known")
@@ -198,7 +198,7 @@ func TestPaidTwiceBeforeItSettles(t *testing.T) {
 // TestPaidTwiceInAnotherCurrency: no gateway is asked to give it back. It is in suspense until a person does.
 func TestPaidTwiceInAnotherCurrency(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.settledWith(t)
 	d := b.Transaction(t, b.noted(t, tx.ID, again("150.00", "USD"))[0])
 	require.True(t, d.InSuspense())
@@ -214,7 +214,7 @@ func TestPaidTwiceInAnotherCurrency(t *testing.T) {
 // TestCampaignPaidTwice: a campaign stays what it is, and its attempts are counted as before.
 func TestCampaignPaidTwice(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	campaign := b.Campaign(t, today, today.AddDays(7))
 	tx := b.OpenCampaign(t, campaign, 1)
@@ -240,7 +240,7 @@ func TestCampaignPaidTwice(t *testing.T) {
 // other money in suspense is.
 func TestPaidTwiceInSuspense(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for took, news := range map[string]int{"1150.00": 0, "576.00": 1} {
 		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 9, nil), 5), 1)
@@ -256,7 +256,7 @@ func TestPaidTwiceInSuspense(t *testing.T) {
 // A card's checkout that is paid once more from a bank: the second amount goes back by hand, as it came.
 func TestPaidTwiceByAnotherMethod(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.settledWith(t)
 
 	said := again("575.00", "SAR")
@@ -272,14 +272,14 @@ func TestPaidTwiceByAnotherMethod(t *testing.T) {
 	due, err := b.Store.Refunds.OrderLateRefund(t.Context(), d.ID, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, models.RefundByHand, due.Channel)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 // TestStaffRefundsAPartOfWhatWasPaidTwice: staff order a part back before the service has ordered the whole. The rest is found, and
 // ordered once; what the gateway rejects is left to people.
 func TestStaffRefundsAPartOfWhatWasPaidTwice(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.settledWith(t)
 	debit := b.noted(t, tx.ID, again("575.00", "SAR"))[0]
 	owed := func() []uuid.UUID {

@@ -124,7 +124,7 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 	outcome := verdict.Outcome
 
 	// When the event was stored the other attempt may not have known its checkout yet.
-	other, err := otherOwner(ctx, st.tx, &st.t, e)
+	other, err := OtherOwner(ctx, st.tx, &st.t, e)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 	switch {
 	case other != uuid.Nil:
 		st.out.NeedsReview, outcome = true, models.OutcomeIncident
-		err = referenceConflict(ctx, st.tx, &st.t, other, eventDetails(e))
+		err = ReferenceConflict(ctx, st.tx, &st.t, other, e.Facts())
 	case models.IsLateSuccess(&st.t, e):
 		outcome, err = st.lateSuccess(ctx, e)
 	case verdict.Outcome == models.OutcomeIncident:

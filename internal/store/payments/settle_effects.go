@@ -149,17 +149,5 @@ func (st *settlement) incident(ctx context.Context, kind models.IncidentKind, te
 		AdCampaignID:         st.t.AdCampaignID,
 		IncidentText:         text,
 		WorkflowID:           incidents.WorkflowOr(ctx, models.PaymentWorkflowID(st.t.ID)),
-	}, eventDetails(e))
-}
-
-func eventDetails(e *models.WebhookEvent) map[string]any {
-	d := map[string]any{
-		"webhook_id": e.WebhookID, "type": e.Type, "checkout_id": e.CheckoutID, "merchant_reference": e.MerchantReference,
-		"currency": e.Currency, "result_code": e.ResultCode, "received_at": e.ReceivedAt,
-	}
-	if e.Amount != nil {
-		d["amount"] = e.Amount
-	}
-
-	return d
+	}, e.Facts())
 }

@@ -32,7 +32,7 @@ func TestSettleMismatch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			booking := b.Book(t, b.Trip, 1)
 			tx := b.Open(t, booking, 1)
 			wrong := bookstest.Event(tx, models.EventPaymentSucceeded, tt.edit)
@@ -91,7 +91,7 @@ func TestSettleMismatch(t *testing.T) {
 
 func TestSettleMismatchAfterPayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	e := bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { m := models.MustMoney("1.00"); e.Amount = &m })
 	require.True(t, b.Deliver(t, e).Deliver)
@@ -106,7 +106,7 @@ func TestSettleMismatchAfterPayment(t *testing.T) {
 
 func TestSettleMismatchOfALateSuccess(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	tx := b.Open(t, booking, 1)
 	b.Report(t, tx, models.EventPaymentFailed)
@@ -130,7 +130,7 @@ func TestSettleMismatchOfALateSuccess(t *testing.T) {
 
 func TestSettleDeclined(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 2)
 	tx := b.Open(t, booking, 1)
 	e := bookstest.Event(tx, models.EventPaymentFailed, nil)
@@ -152,7 +152,7 @@ func TestSettleDeclined(t *testing.T) {
 
 func TestSettleDeclinedAfterTheHold(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 2)
 	tx := b.Open(t, booking, 1)
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentExpired, nil))
@@ -167,7 +167,7 @@ func TestFailAtOnce(t *testing.T) {
 	t.Parallel()
 	p := models.DefaultPolicies()
 	p.FailAtOnce = true
-	b := setupBooks(t, p)
+	b := setup(t, p)
 
 	declined := b.Book(t, b.Trip, 1)
 	b.Report(t, b.Open(t, declined, 1), models.EventPaymentFailed)
@@ -190,7 +190,7 @@ func TestFailAtOnce(t *testing.T) {
 
 func TestEndPayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for _, why := range []models.FailureCode{models.FailureCancelled, models.FailureGatewayRejected, models.FailureExpired} {
 		booking := b.Book(t, b.Trip, 1)

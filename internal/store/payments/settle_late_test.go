@@ -17,7 +17,7 @@ func TestLateSuccessWithinTheHold(t *testing.T) {
 	for _, why := range []models.FailureCode{models.FailureDeclined, models.FailureExpired, models.FailureCancelled, models.FailureGatewayRejected} {
 		t.Run(string(why), func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			booking := b.Book(t, b.Trip, 1)
 			tx := b.Open(t, booking, 1)
 			_, err := b.Store.Payments.EndPayment(t.Context(), tx.ID, why, "words", time.Now())
@@ -36,7 +36,7 @@ func TestLateSuccessWithinTheHold(t *testing.T) {
 
 func TestLateSuccessRetakesTheSeats(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	trip := b.InsertTrip(t, 3, nil)
 	tx := b.Lapsed(t, trip, 3)
 	require.Zero(t, b.Count(t, "SELECT seats_taken FROM trips WHERE id = $1", trip.ID))
@@ -59,7 +59,7 @@ func TestLateSuccessThatCannotBeConfirmed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			trip := b.InsertTrip(t, 3, nil)
 			tx := b.Lapsed(t, trip, 2)
 			b.Exec(t, tt.because, trip.ID)
@@ -97,7 +97,7 @@ func TestLateSuccessOfAnEditedCampaign(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			today := models.DateIn(time.Now())
 			campaign := b.Campaign(t, today, today.AddDays(3))
 			tx := b.OpenCampaign(t, campaign, 1)
@@ -117,14 +117,14 @@ func TestLateSuccessOfAnEditedCampaign(t *testing.T) {
 
 			b.RequireOwed(t, tx, s, models.FailureDeclined)
 			require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'PAYMENT_FAILED'", campaign))
-			b.RequireIdentities(t)
+			b.RequireBooks(t)
 		})
 	}
 }
 
 func TestSuccessForACancelledBooking(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	trip := b.InsertTrip(t, 3, nil)
 	booking := b.Book(t, trip, 1)
 	tx := b.Open(t, booking, 1)
@@ -142,7 +142,7 @@ func TestSuccessOfTwoAttempts(t *testing.T) {
 
 	t.Run("the first after the second", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 		booking := b.Book(t, b.Trip, 1)
 		first := b.Open(t, booking, 1)
 		b.Report(t, first, models.EventPaymentFailed)
@@ -154,7 +154,7 @@ func TestSuccessOfTwoAttempts(t *testing.T) {
 
 	t.Run("the first while the second is open", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 		booking := b.Book(t, b.Trip, 1)
 		first := b.Open(t, booking, 1)
 		b.Report(t, first, models.EventPaymentFailed)
@@ -169,7 +169,7 @@ func TestSuccessOfTwoAttempts(t *testing.T) {
 
 	t.Run("both at the same moment", func(t *testing.T) {
 		t.Parallel()
-		b := setupBooks(t)
+		b := setup(t)
 
 		for range 10 {
 			booking := b.Book(t, b.Trip, 1)
@@ -181,7 +181,7 @@ func TestSuccessOfTwoAttempts(t *testing.T) {
 
 			bookstest.Parallel(2, func(i int) {
 				tx := []models.PaymentTransaction{first, second}[i]
-				_, err := b.Store.Payments.StoreEvent(t.Context(), bookstest.Event(tx, models.EventPaymentSucceeded, nil), time.Now())
+				_, err := b.Store.Inbox.StoreEvent(t.Context(), bookstest.Event(tx, models.EventPaymentSucceeded, nil), time.Now())
 				s, err2 := b.Store.Payments.SettlePayment(t.Context(), tx.ID, time.Now())
 
 				switch {
@@ -204,7 +204,7 @@ func TestSuccessOfTwoAttempts(t *testing.T) {
 // Seats that went back are taken again by the late payer or a new customer, never both.
 func TestLateSuccessAgainstNewBookings(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 10 {
 		trip := b.InsertTrip(t, 1, nil)

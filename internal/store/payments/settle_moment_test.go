@@ -14,7 +14,7 @@ import (
 // An outage of ours over midnight moves neither revenue nor VAT to another day.
 func TestAPaymentCountsOnTheDayOfThePayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	yesterday := time.Now().Add(-24 * time.Hour).Truncate(time.Microsecond)
 	b.Exec(t, "UPDATE payment_transactions SET created_at = created_at - interval '25 hours' WHERE id = $1", tx.ID)
@@ -47,7 +47,7 @@ func TestAPaymentInTimeIsPaidHoweverLateItIsProcessed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			booking := b.Book(t, b.Trip, 2)
 			tx := b.Open(t, booking, 1)
 
@@ -82,7 +82,7 @@ func TestAPaymentInTimeIsPaidHoweverLateItIsProcessed(t *testing.T) {
 // A gateway whose clock is wrong moves no money out of the life of its attempt.
 func TestAPaymentIsNeitherBeforeItsAttemptNorInTheFuture(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for name, off := range map[string]time.Duration{"a day behind": -24 * time.Hour, "a day ahead": 24 * time.Hour} {
 		tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
@@ -101,7 +101,7 @@ func TestAPaymentIsNeitherBeforeItsAttemptNorInTheFuture(t *testing.T) {
 // The rate is no one's to change once the attempt is open.
 func TestTheCommissionRateNeverChanges(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 
 	for _, query := range []string{
@@ -121,7 +121,7 @@ func TestTheCommissionRateNeverChanges(t *testing.T) {
 // Nor is the VAT rate: with it, forged VAT would agree with its price.
 func TestVATRatesAreKept(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 
 	for _, query := range []string{

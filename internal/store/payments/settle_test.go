@@ -16,7 +16,7 @@ import (
 
 func TestSettlePaid(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 3)
 	tx := b.Open(t, booking, 1)
 	e := bookstest.Event(tx, models.EventPaymentSucceeded, nil)
@@ -68,7 +68,7 @@ func TestSettlePaid(t *testing.T) {
 
 func TestSettleAgainChangesNothing(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 2)
 	before := b.Fingerprint(t)
 
@@ -96,7 +96,7 @@ func TestSettleAgainChangesNothing(t *testing.T) {
 // The rate is that of the opening, as the VAT rate is: what is agreed with the company meanwhile is for later payments.
 func TestSettleUsesTheCommissionOfTheOpening(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Exec(t, "UPDATE providers SET commission_rate = 0.1234 WHERE id = $1", b.Provider.ID)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	b.Exec(t, "UPDATE providers SET commission_rate = 0.5 WHERE id = $1", b.Provider.ID)
@@ -108,7 +108,7 @@ func TestSettleUsesTheCommissionOfTheOpening(t *testing.T) {
 // A webhook may come before the gateway's reference is saved, and the checkout may never be saved at all.
 func TestSettleBeforeTheCheckoutIsSaved(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx, _, err := b.Store.Payments.OpenPayment(t.Context(), b.Attempt(b.Book(t, b.Trip, 1), 1, models.MethodCreditCard), time.Now)
 	require.NoError(t, err)
 
@@ -127,7 +127,7 @@ func TestSettleBeforeTheCheckoutIsSaved(t *testing.T) {
 
 func TestSettleSeveralEventsInOrder(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	declined, paid, again := bookstest.Event(tx, models.EventPaymentFailed, nil), bookstest.Event(tx, models.EventPaymentSucceeded, nil), bookstest.Event(tx, models.EventPaymentSucceeded, nil)
 
@@ -145,13 +145,13 @@ func TestSettleSeveralEventsInOrder(t *testing.T) {
 
 func TestSettleHundredAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 2), 1)
 
 	var queued, failed atomic.Int64
 
 	bookstest.Parallel(100, func(int) {
-		_, err := b.Store.Payments.StoreEvent(t.Context(), bookstest.Event(tx, models.EventPaymentSucceeded, nil), time.Now())
+		_, err := b.Store.Inbox.StoreEvent(t.Context(), bookstest.Event(tx, models.EventPaymentSucceeded, nil), time.Now())
 		if err != nil {
 			t.Log(err)
 			failed.Add(1)
@@ -180,7 +180,7 @@ func TestSettleHundredAtOnce(t *testing.T) {
 
 func TestSettleCampaign(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 
 	tests := []struct {
@@ -216,7 +216,7 @@ func TestSettleCampaign(t *testing.T) {
 
 func TestLedgerIsAppendOnly(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Paid(t, 1)
 
 	for _, query := range []string{

@@ -63,7 +63,7 @@ func TestMoneyOfAnotherAmountIsInSuspense(t *testing.T) {
 	for name, taken := range map[string]string{"less": "100.00", "more": "200.00"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			booking := b.Book(t, b.Trip, 1)
 			tx := b.took(t, b.Open(t, booking, 1), taken, "SAR")
 
@@ -103,7 +103,7 @@ func TestMoneyOfAnotherAmountIsInSuspense(t *testing.T) {
 // No gateway is asked for another currency: finance staff pay it out, and the books keep it apart.
 func TestMoneyOfAnotherCurrencyGoesBackByHand(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.took(t, b.Open(t, b.Book(t, b.Trip, 1), 1), "115.00", "usd")
 
 	require.Equal(t, models.FailureCurrencyMismatch, *tx.FailureCode)
@@ -130,7 +130,7 @@ func TestMoneyOfAnotherCurrencyGoesBackByHand(t *testing.T) {
 // A refusal of the gateway leaves the money where it is, and asks a person again.
 func TestMoneyInSuspenseThatCannotGoBack(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	tx := b.took(t, b.Open(t, booking, 1), "100.00", "SAR")
 
@@ -150,7 +150,7 @@ func TestMoneyInSuspenseThatCannotGoBack(t *testing.T) {
 // Money in suspense of a campaign, and of an attempt that had ended: the same.
 func TestMoneyInSuspenseOfOthers(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	campaign := b.Campaign(t, today, today)
 	b.took(t, b.OpenCampaign(t, campaign, 1), "1.00", "SAR")
@@ -181,13 +181,13 @@ func TestMoneyInSuspenseOfOthers(t *testing.T) {
 	require.Equal(t, "6.00", b.account(t, "suspense:gateway_a"))
 	require.Equal(t, "5.00", b.took(t, nothing, "6.00", "SAR").CapturedAmount.String(), "the first counts; the others are in the incident")
 	require.Equal(t, "6.00", b.account(t, "suspense:gateway_a"))
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 // Nothing else is paid meanwhile: an attempt that is open beside the money in suspense is closed.
 func TestOpenAttemptBesideMoneyInSuspense(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	first := b.Open(t, booking, 1)
 	b.Report(t, first, models.EventPaymentFailed)
@@ -217,13 +217,13 @@ func TestOpenAttemptBesideMoneyInSuspense(t *testing.T) {
 	b.Reserve(t, r)
 	b.SettleRefund(t, r, bookstest.Granted(r))
 	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, booking.ID).Status)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 // An attempt that is being opened when the money comes is not overlooked.
 func TestAttemptThatIsOpenedBesideMoneyInSuspense(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	first := b.Open(t, booking, 1)
 	b.Report(t, first, models.EventPaymentFailed)
@@ -271,7 +271,7 @@ func (b *books) orderLate(t *testing.T, tx models.PaymentTransaction) error {
 // Who has paid cannot have it given back to themselves, and what was taken cannot be rewritten.
 func TestMoneyInSuspenseIsGuarded(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.took(t, b.Open(t, b.Book(t, b.Trip, 1), 1), "100.00", "SAR")
 
 	own := b.askBack(tx)

@@ -14,7 +14,7 @@ import (
 
 func TestReleaseExpiredHolds(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	idle := b.Book(t, b.Trip, 2)
 	declined := b.Book(t, b.Trip, 3)
@@ -57,7 +57,7 @@ func TestReleaseExpiredHolds(t *testing.T) {
 // sweep comes to the hold before the workflow comes to the payment, and the next customer would have taken them.
 func TestReleaseExpiredHoldsWithAPaymentReported(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 2)
 	tx := b.Open(t, booking, 1)
 	b.Report(t, tx, models.EventPaymentFailed)
@@ -72,7 +72,7 @@ func TestReleaseExpiredHoldsWithAPaymentReported(t *testing.T) {
 
 func TestReleaseExpiredHoldsInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	var last models.Booking
 	for range 20 {
@@ -102,7 +102,7 @@ func TestReleaseExpiredHoldsInParallel(t *testing.T) {
 // once.
 func TestReleaseAgainstALateSuccess(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 10 {
 		booking := b.Book(t, b.Trip, 1)
@@ -123,13 +123,13 @@ func TestReleaseAgainstALateSuccess(t *testing.T) {
 		require.NoError(t, settleErr)
 		require.NoError(t, releaseErr)
 		require.Equal(t, models.BookingConfirmed, b.BookingNow(t, booking.ID).Status)
-		b.RequireIdentities(t)
+		b.RequireBooks(t)
 	}
 }
 
 func TestStalePayments(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	open := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	b.Report(t, b.Open(t, b.Book(t, b.Trip, 1), 1), models.EventPaymentFailed)
 	b.Paid(t, 1)
@@ -146,7 +146,7 @@ func TestStalePayments(t *testing.T) {
 
 func TestStaleRefunds(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	pending := b.Ask(tx, "5.00")
 	b.Reserve(t, pending)

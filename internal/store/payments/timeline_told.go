@@ -52,12 +52,12 @@ func (t *timeline) webhook(e *models.WebhookEvent) {
 		became = eventOutcomeWords[e.Outcome]
 	}
 
-	if isRefundEvent(e.Type) && e.RefundID == nil && e.Outcome == models.OutcomeIgnored {
+	if e.Type.IsAboutRefund() && e.RefundID == nil && e.Outcome == models.OutcomeIgnored {
 		became = "a refund that was not ordered here; the gateway is asked what has gone back"
 	}
 
 	event := EventWebhookReceived
-	if strings.HasPrefix(e.WebhookID, polledPrefix) {
+	if strings.HasPrefix(e.WebhookID, models.PolledPrefix) {
 		event = EventGatewayAnswered
 	}
 

@@ -21,7 +21,7 @@ func TestTripThatIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			trip := b.InsertTrip(t, 4, nil)
 			unpaid, waiting := b.Book(t, trip, 1), b.Book(t, trip, 1)
 			tx := b.Open(t, waiting, 1)
@@ -36,14 +36,14 @@ func TestTripThatIsGone(t *testing.T) {
 			b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
 			b.RequireOwed(t, tx, b.Settle(t, tx, time.Now()), models.FailureCancelled)
 			require.Equal(t, models.BookingPendingPayment, b.BookingNow(t, waiting.ID).Status)
-			b.RequireIdentities(t)
+			b.RequireBooks(t)
 		})
 	}
 }
 
 func TestHoldEndsWithTheDeparture(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	leaves := time.Now().UTC().Truncate(time.Second).Add(20 * time.Minute)
 	soon := b.InsertTrip(t, 4, func(trip *models.Trip) { trip.DepartureAt = leaves })
 	later := b.InsertTrip(t, 4, func(trip *models.Trip) { trip.DepartureAt = leaves.Add(time.Hour) })
@@ -67,7 +67,7 @@ func TestHoldEndsWithTheDeparture(t *testing.T) {
 
 func TestCampaignWhoseLastDayIsOver(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	over := today.AddDays(1).Start()
 	unpaid := b.Campaign(t, today, today)
@@ -96,7 +96,7 @@ func TestCampaignWhoseLastDayIsOver(t *testing.T) {
 
 func TestCampaignWhoseTripIsDeleted(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	unpaid := b.Campaign(t, today, today)
 	tx := b.OpenCampaign(t, b.Campaign(t, today, today), 1)

@@ -16,7 +16,7 @@ import (
 // TestWaitForAnswer: one question per attempt and 20 seconds, however many poll.
 func TestWaitForAnswer(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	booking := b.Book(t, b.Trip, 1)
 	tx := b.Open(t, booking, 1)
@@ -94,7 +94,7 @@ func TestWaitForAnswer(t *testing.T) {
 // TestClaimWaitedForInParallel: two workers never ask about the same attempt.
 func TestClaimWaitedForInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	later := time.Now().Add(time.Minute)
 
 	for range 12 {

@@ -18,7 +18,7 @@ import (
 // it again.
 func TestDecidedApprovals(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	decided, open := b.waiting(t, b.Paid(t, 1)), b.waiting(t, b.PaidBill(t))
 	b.DecideApproval(t, bookstest.Approved(decided.ID), models.RoleAdmin)
 
@@ -62,7 +62,7 @@ func TestDecidedApprovals(t *testing.T) {
 // The policy gives less when a refund that was not approved is asked for again: its incident has what it gave, and PARTIAL gives that.
 func TestPolicyRefundThatIsNotApproved(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	tx := b.Paid(t, 1)
 	r := b.ByPolicy(tx)
 
@@ -107,7 +107,7 @@ func TestEventAboutAnUnapprovedRefund(t *testing.T) {
 		for _, approved := range []bool{false, true} {
 			t.Run(string(kind)+", approved and not taken up: "+strconv.FormatBool(approved), func(t *testing.T) {
 				t.Parallel()
-				b := setupBooks(t, bookstest.Strict())
+				b := setup(t, bookstest.Strict())
 				tx := b.Paid(t, 1)
 				r := b.waiting(t, tx)
 
@@ -121,7 +121,7 @@ func TestEventAboutAnUnapprovedRefund(t *testing.T) {
 				require.False(t, stored.Deliver)
 				require.Equal(t, "INCIDENT", b.Outcome(t, e))
 
-				open, _, err := b.Store.Payments.UnprocessedEvents(t.Context(), 0, db.SweepCursor{}, 10, time.Now().Add(time.Hour))
+				open, _, err := b.Store.Inbox.UnprocessedEvents(t.Context(), 0, db.SweepCursor{}, 10, time.Now().Add(time.Hour))
 				require.NoError(t, err)
 				require.Empty(t, open, "no sweep delivers it again")
 

@@ -12,7 +12,7 @@ import (
 // The database refuses what the code would, too.
 func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	tx := b.Paid(t, 1)
 	r := b.waiting(t, tx)
 	bill := b.waiting(t, b.PaidBill(t))
@@ -85,7 +85,7 @@ func TestDatabaseHoldsRefundsToTheirApproval(t *testing.T) {
 
 func TestApprovalsAreAppendOnly(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	r := b.waiting(t, b.Paid(t, 1))
 	b.DecideApproval(t, bookstest.Approved(r.ID), models.RoleAdmin)
 

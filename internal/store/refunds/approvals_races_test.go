@@ -13,7 +13,7 @@ import (
 // The same in parallel: however the requests meet, no more than the limit is ordered without an approval.
 func TestPartsInParallelNeedAnApproval(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 
 	for range 10 {
 		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
@@ -32,7 +32,7 @@ func TestPartsInParallelNeedAnApproval(t *testing.T) {
 // counts, all agree with it, and nothing is sent without an approval.
 func TestApprovalRaces(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 
 	came := map[models.ApprovalDecision]int{}
 

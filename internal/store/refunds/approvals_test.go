@@ -61,7 +61,7 @@ func (b *books) refuseAtGateway(t *testing.T, refund uuid.UUID) {
 
 func TestRefundIsApproved(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	tx := b.Paid(t, 1)
 	r := b.waiting(t, tx)
 
@@ -132,7 +132,7 @@ func TestRefundIsNotApproved(t *testing.T) {
 		for _, byHand := range []bool{false, true} {
 			t.Run(name+", by hand: "+strconv.FormatBool(byHand), func(t *testing.T) {
 				t.Parallel()
-				b := setupBooks(t, bookstest.Strict())
+				b := setup(t, bookstest.Strict())
 
 				tx := b.Paid(t, 1)
 				if byHand {
@@ -176,7 +176,7 @@ func TestRefundIsNotApproved(t *testing.T) {
 // By hand it is paid out once it is approved; the second person may do both.
 func TestRefundByHandIsApproved(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	r := b.waiting(t, b.PaidBill(t))
 	require.False(t, new(b.refundNow(t, r)).NeedsPayout())
 
@@ -192,7 +192,7 @@ func TestRefundByHandIsApproved(t *testing.T) {
 // The payee may not approve the refund, with any requester.
 func TestApprovalOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	tx := b.Paid(t, 1)
 	r := b.waiting(t, tx)
 
@@ -216,7 +216,7 @@ func TestApprovalOfOnesOwn(t *testing.T) {
 // Of one payment the limit goes back without an approval, in however many parts and by however many persons.
 func TestApprovalOfParts(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	tx := b.Paid(t, 1)
 
 	ask := func(amount string, by models.Role) models.Refund {
@@ -246,7 +246,7 @@ func TestApprovalOfParts(t *testing.T) {
 // What the service owes by itself needs no approval; asked for by a person, it does.
 func TestLateMoneyAndApprovals(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, bookstest.Strict())
+	b := setup(t, bookstest.Strict())
 	trip := b.InsertTrip(t, 1, nil)
 	tx := b.Lapsed(t, trip, 1)
 	b.Book(t, trip, 1) // the last seat

@@ -26,7 +26,7 @@ func TestRefundThatTheGatewayContradicts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			tx := b.Paid(t, 1)
 			r := b.Ask(tx, "10.00")
 			b.Reserve(t, r)
@@ -63,7 +63,7 @@ func TestRefundThatTheGatewayContradicts(t *testing.T) {
 			require.True(t, b.Deliver(t, contrary).Duplicate, "the same webhook again")
 			require.Len(t, bookstest.EventsOf(open()[0]), 1)
 			require.Equal(t, tt.decided, b.RefundOf(t, r).Status)
-			b.RequireIdentities(t)
+			b.RequireBooks(t)
 		})
 	}
 }
@@ -85,7 +85,7 @@ func TestRefundThatWasContradictedBefore(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			tx := b.Paid(t, 1)
 			r := b.Ask(tx, "10.00")
 			b.Reserve(t, r)
@@ -111,7 +111,7 @@ func TestRefundThatWasContradictedBefore(t *testing.T) {
 			contradicted := slices.DeleteFunc(b.Incidents(t), func(i models.Incident) bool { return !strings.Contains(i.Message, "contradicts") })
 			require.Len(t, contradicted, 1)
 			require.Equal(t, r.ID, *contradicted[0].RefundID)
-			b.RequireIdentities(t)
+			b.RequireBooks(t)
 		})
 	}
 }

@@ -62,7 +62,7 @@ func TestNothingOfADisputedPaymentIsGivenOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			tx := b.Paid(t, 1)
 			incident := models.IncidentID(models.IncidentPaymentDisputed, tx.ID.String())
 
@@ -89,7 +89,7 @@ func TestNothingOfADisputedPaymentIsGivenOut(t *testing.T) {
 			requireEvent(t, story, payments.EventDisputeClosed, string(tt.kind), string(tt.then))
 
 			b.requireRefused(t, tx, false, "")
-			b.RequireIdentities(t)
+			b.RequireBooks(t)
 		})
 	}
 }
@@ -135,7 +135,7 @@ func (b *books) requireRefused(t *testing.T, tx models.PaymentTransaction, refus
 // dispute is won. So does a payout by hand.
 func TestRefundOrderedBeforeTheDisputeIsNotSent(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.Ask(tx, "10.00")
 	b.Reserve(t, r)
@@ -169,7 +169,7 @@ func TestRefundOrderedBeforeTheDisputeIsNotSent(t *testing.T) {
 // refused for it; it is never sent while the bank has the money.
 func TestRefundRacesTheDispute(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	bothOrders(t, func(ahead time.Duration) bool {
 		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
@@ -183,7 +183,7 @@ func TestRefundRacesTheDispute(t *testing.T) {
 			ahead,
 			func() { _, ordered = b.Store.Refunds.OrderRefund(t.Context(), r, time.Now()) },
 			func() {
-				_, told = b.Store.Payments.StoreEvent(t.Context(), disputeEvent(tx, models.DisputeChargeback, models.DisputeOpen), time.Now())
+				_, told = b.Store.Inbox.StoreEvent(t.Context(), disputeEvent(tx, models.DisputeChargeback, models.DisputeOpen), time.Now())
 			},
 		)
 		require.NoError(t, told)
@@ -205,7 +205,7 @@ func TestRefundRacesTheDispute(t *testing.T) {
 // TestPayoutRacesTheDispute: a line is either paid out before the dispute is noted, or not at all.
 func TestPayoutRacesTheDispute(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	bothOrders(t, func(ahead time.Duration) bool {
 		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
@@ -220,7 +220,7 @@ func TestPayoutRacesTheDispute(t *testing.T) {
 				_, marked = b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})
 			},
 			func() {
-				_, told = b.Store.Payments.StoreEvent(t.Context(), disputeEvent(tx, models.DisputeChargeback, models.DisputeOpen), time.Now())
+				_, told = b.Store.Inbox.StoreEvent(t.Context(), disputeEvent(tx, models.DisputeChargeback, models.DisputeOpen), time.Now())
 			},
 		)
 		require.NoError(t, told)
@@ -238,7 +238,7 @@ func TestPayoutRacesTheDispute(t *testing.T) {
 // TestDisputeThatNamesThePaymentAlone: the company's id of the payment, kept from its success, is all that a chargeback says.
 func TestDisputeThatNamesThePaymentAlone(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.GatewayPaymentID = "8ac7a4a1" }))
 	b.Settle(t, tx, time.Now())

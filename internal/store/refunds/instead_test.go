@@ -48,7 +48,7 @@ func (b *books) settleInstead(t *testing.T, r models.Refund) {
 // TestPayoutOfARefundThatTheGatewayRefused: a second person pays it out of the bank, once; what the gateway refused stays refused.
 func TestPayoutOfARefundThatTheGatewayRefused(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.failed(t, tx, "15.00")
 
@@ -71,13 +71,13 @@ func TestPayoutOfARefundThatTheGatewayRefused(t *testing.T) {
 	now := b.Transaction(t, tx.ID)
 	require.Equal(t, "15.00", now.RefundedAmount.String())
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'REFUND_PAID' AND credit_account = 'platform:bank' AND amount = 15"))
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 // TestPayoutOfLateMoneyThatTheGatewayRefused: it is owed, and has no requester.
 func TestPayoutOfLateMoneyThatTheGatewayRefused(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.late(t)
 
 	r, err := b.Store.Refunds.OrderLateRefund(t.Context(), tx.ID, time.Now())
@@ -89,13 +89,13 @@ func TestPayoutOfLateMoneyThatTheGatewayRefused(t *testing.T) {
 	b.settleInstead(t, b.Decide(t, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleFinanceAdmin))
 	now := b.Transaction(t, tx.ID)
 	require.Equal(t, "0.00", now.Remaining().String())
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 // TestOwedRefundsNeedAPayout: a refund that its gateway did not make is in the list of payouts while it is owed.
 func TestOwedRefundsNeedAPayout(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r, other := b.failed(t, tx, "15.00"), b.failed(t, tx, "101.00")
 	listed := func(needs bool) (ids []uuid.UUID) {
@@ -133,7 +133,7 @@ func TestOwedRefundsNeedAPayout(t *testing.T) {
 // TestPayoutInsteadAtOnce: of many who confirm at once, and of another refund of the same money, one goes back.
 func TestPayoutInsteadAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.failed(t, tx, "115.00")
 
@@ -165,7 +165,7 @@ func TestPayoutInsteadAtOnce(t *testing.T) {
 // TestNoPayoutInsteadOfWhatWentBack: when the money was refunded otherwise since, or the gateway gave it back after all, nothing is paid.
 func TestNoPayoutInsteadOfWhatWentBack(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.failed(t, tx, "115.00")
 	b.GiveBack(t, tx, "1.00")
@@ -175,7 +175,7 @@ func TestNoPayoutInsteadOfWhatWentBack(t *testing.T) {
 // TestAccountGone: at first an account may be missing by mistake; then its refunds fail, with an incident, and can be paid out.
 func TestAccountGone(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.Ask(tx, "15.00")
 	b.Reserve(t, r)

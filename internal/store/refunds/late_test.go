@@ -15,7 +15,7 @@ import (
 // The automatic refund of a late payment is refused: finance staff can give the money back by hand.
 func TestLatePaymentIsRefundedByHand(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	trip := b.InsertTrip(t, 3, nil)
 	tx := b.Lapsed(t, trip, 1)
 	b.Exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = $1", trip.ID)
@@ -26,14 +26,14 @@ func TestLatePaymentIsRefundedByHand(t *testing.T) {
 	b.Reserve(t, late)
 	require.Equal(t, models.RefundFailed,
 		b.SettleRefund(t, late, models.RefundResult{Status: models.RefundFailed, FailureReason: "account_closed"}).Status)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	part, rest := b.GiveBack(t, tx, "15.00"), b.Ask(tx, "")
 	require.Equal(t, tx.ID, b.RefundOf(t, part).PaymentTransactionID)
 	require.True(t, b.Settle(t, tx, time.Now()).RefundOwed, "the rest")
 	require.Equal(t, "100.00", b.Reserve(t, rest).Amount.String())
 	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, rest, bookstest.Granted(rest)).Status)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	require.Equal(t, tx.Amount.String(), b.Transaction(t, tx.ID).RefundedAmount.String())
 	require.False(t, b.Settle(t, tx, time.Now()).RefundOwed)
@@ -47,7 +47,7 @@ func TestLatePaymentIsRefundedByHand(t *testing.T) {
 // Of two attempts that have taken money, the one that paid for the booking is given back first, and quoted.
 func TestRefundPrefersThePaidAttempt(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	first := b.Open(t, booking, 1)
 	b.Report(t, first, models.EventPaymentFailed)
@@ -77,7 +77,7 @@ func TestRefundPrefersThePaidAttempt(t *testing.T) {
 // However often the reservation is tried, and whatever else has been refunded meanwhile, it is of the same attempt.
 func TestReservedRefundKeepsItsAttempt(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	first := b.Open(t, booking, 1)
 	b.Report(t, first, models.EventPaymentFailed)
@@ -97,7 +97,7 @@ func TestReservedRefundKeepsItsAttempt(t *testing.T) {
 // A late payment whose refund came to nothing is asked for by its id: the booking was paid otherwise, and keeps that payment.
 func TestRefundOfTheNamedPayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	first := b.Open(t, booking, 1)
 	b.Report(t, first, models.EventPaymentFailed)
@@ -123,7 +123,7 @@ func TestRefundOfTheNamedPayment(t *testing.T) {
 	bookstest.RequireCode(t, models.CodeIdempotencyKeyReused, err)
 
 	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, named, bookstest.Granted(named)).Status)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 	require.Equal(t, first.Amount.String(), b.Transaction(t, first.ID).RefundedAmount.String())
 	require.Equal(t, "0.00", b.Transaction(t, second.ID).RefundedAmount.String())
 	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, booking.ID).Status)
@@ -131,7 +131,7 @@ func TestRefundOfTheNamedPayment(t *testing.T) {
 
 func TestRefundOfAPaymentThatIsNotTheBookings(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx, foreign := b.Paid(t, 1), b.Paid(t, 1)
 	done := b.GiveBack(t, tx, "15.00")
 

@@ -32,7 +32,7 @@ func (b *books) claimKey(t *testing.T, path string, key uuid.UUID, lease time.Du
 // The order, its reservation, its audit entry and the key are one: who has lost the key orders nothing.
 func TestOrderRefundUnderAKey(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.Ask(tx, "")
 	key := uuid.New()
@@ -56,7 +56,7 @@ func TestOrderRefundUnderAKey(t *testing.T) {
 // Eight requests with one key and eight without order at once: the key's refund once, and never more than was paid.
 func TestOrderRefundAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1) // 115.00
 	same := b.Ask(tx, "40.00")
 
@@ -96,7 +96,7 @@ func TestOrderRefundAtOnce(t *testing.T) {
 // The kept answer of a key is forgotten after a day; the refund that its id stands for is not.
 func TestOrderRefundWithAKeyOfLongAgo(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	body, other := sha256.Sum256([]byte("one")), sha256.Sum256([]byte("other reason"))
 	r := b.Ask(tx, "40.00")
@@ -126,7 +126,7 @@ func (b *books) giveBackAs(t *testing.T, r models.RefundRequest) {
 // Neither who has booked nor who has paid asks for the money back.
 func TestOrderRefundOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 
 	for _, name := range []string{"booking", "transaction"} {
@@ -152,7 +152,7 @@ func TestOrderRefundOfOnesOwn(t *testing.T) {
 // Late money whose run has ended before it could order the refund is found, and ordered once by however many find it.
 func TestOwedLateMoney(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	trip := b.InsertTrip(t, 3, nil)
 	tx := b.Lapsed(t, trip, 1)
 	b.Exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = $1", trip.ID)

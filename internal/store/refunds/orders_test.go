@@ -16,7 +16,7 @@ import (
 
 func TestOrderRefund(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 
 	r := b.Ask(tx, "40.00")
@@ -59,7 +59,7 @@ func TestOrderRefund(t *testing.T) {
 
 func TestOrderRefundRefusals(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	open := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	_, err := b.Store.Refunds.OrderRefund(t.Context(), b.Ask(open, ""), time.Now())
@@ -94,7 +94,7 @@ func TestOrderRefundRefusals(t *testing.T) {
 // Where a check and a reservation are two steps, this pays the same money back twice.
 func TestOrderRefundInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 20 {
 		tx := b.Paid(t, 1)
@@ -125,7 +125,7 @@ func TestOrderRefundInParallel(t *testing.T) {
 		require.EqualValues(t, 1, won.Load())
 		require.EqualValues(t, 7, lost.Load())
 		require.Equal(t, "69.00", b.Transaction(t, tx.ID).RefundedAmount.String())
-		b.RequireIdentities(t)
+		b.RequireBooks(t)
 		b.GiveBack(t, tx, "") // frees the seat for the next round
 	}
 }
@@ -133,7 +133,7 @@ func TestOrderRefundInParallel(t *testing.T) {
 // Small refunds side by side, settled side by side: they come to exactly the payment and not a halala more.
 func TestRefundsInParallelAddUp(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1) // 115.00
 
 	var won, lost, other atomic.Int32
@@ -170,7 +170,7 @@ func TestRefundsInParallelAddUp(t *testing.T) {
 
 func TestTheSameRefundInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 5 {
 		tx := b.Paid(t, 1)
@@ -194,13 +194,13 @@ func TestTheSameRefundInParallel(t *testing.T) {
 		require.EqualValues(t, 2, queued.Load())
 		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM refunds WHERE payment_transaction_id = $1", tx.ID))
 		require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM payment_transactions WHERE parent_id = $1", tx.ID))
-		b.RequireIdentities(t)
+		b.RequireBooks(t)
 	}
 }
 
 func TestRefundReasonAndGatewayID(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	r := b.Ask(b.Paid(t, 1), "10.00")
 	r.Reason = "Plans changed"
 	b.Reserve(t, r)
@@ -221,7 +221,7 @@ func TestRefundReasonAndGatewayID(t *testing.T) {
 
 func TestListRefunds(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	first, second := b.Paid(t, 1), b.Paid(t, 1)
 	small := b.GiveBack(t, first, "1.00")
 	b.Reserve(t, b.Ask(first, "2.00"))
@@ -243,7 +243,7 @@ func TestListRefunds(t *testing.T) {
 // A bound of who has typed no code lately counts for what the refund comes to, whatever its type; what is ordered stays so.
 func TestOrderAtMost(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	at := models.MustMoney("100.00")
 
@@ -269,7 +269,7 @@ func TestOrderAtMost(t *testing.T) {
 // failed, and what others have ordered, does not count.
 func TestOrderAtMostInParts(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx, at := b.Paid(t, 1), models.MustMoney("50.00")
 
 	order := func(by uuid.UUID, amount string) error {

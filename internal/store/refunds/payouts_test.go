@@ -27,7 +27,7 @@ func (b *books) refuseDecision(t *testing.T, code models.Code, d models.RefundPa
 
 func TestRefundByHandIsPaidOut(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.PaidBill(t)
 	r := b.Ask(tx, "15.00")
 	require.Equal(t, models.RefundByHand, b.Reserve(t, r).Channel)
@@ -64,7 +64,7 @@ func TestRefundByHandIsPaidOut(t *testing.T) {
 
 	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, r, models.RefundResult{}).Status)
 	b.Decide(t, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleAdmin)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM ledger_transfers WHERE refund_id = $1 AND kind = 'REFUND_PAID' AND amount = 15.00
 		AND debit_account = 'customer:refunds' AND credit_account = 'platform:bank'`, r.ID))
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'REFUND_SUCCEEDED'"))
@@ -80,7 +80,7 @@ func TestRefundByHandIsPaidOut(t *testing.T) {
 // The payee may not confirm the payout, with any requester.
 func TestRefundByHandOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.PaidBill(t)
 	r := b.Ask(tx, "15.00")
 	b.Reserve(t, r)
@@ -100,7 +100,7 @@ func TestRefundByHandOfOnesOwn(t *testing.T) {
 
 func TestRefundByHandIsRejected(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.PaidBill(t)
 	r := b.Ask(tx, "")
 	b.Reserve(t, r)
@@ -127,7 +127,7 @@ func TestRefundByHandIsRejected(t *testing.T) {
 // A campaign has no booking whose owner could have been paid otherwise: its late payment goes back.
 func TestPayoutOfALateCampaignPaymentIsNotRejected(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	campaign := b.Campaign(t, today, today)
 	tx := b.OpenCampaignBy(t, campaign, 1, models.MethodBillPayment)
@@ -148,7 +148,7 @@ func TestPayoutOfALateCampaignPaymentIsNotRejected(t *testing.T) {
 
 func TestPayoutOfWhatGoesThroughAGateway(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	r := b.Ask(b.Paid(t, 1), "10.00")
 	require.Equal(t, models.RefundByGateway, b.Reserve(t, r).Channel)
 
@@ -160,7 +160,7 @@ func TestPayoutOfWhatGoesThroughAGateway(t *testing.T) {
 // Confirmations and rejections at the same moment: one decision counts, and the other callers get it.
 func TestPayoutDecisionsRace(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	const rounds = 40
 
@@ -212,7 +212,7 @@ func TestPayoutDecisionsRace(t *testing.T) {
 // What an older version would do, the database refuses.
 func TestDatabaseHoldsRefundsToTheirWay(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.PaidBill(t)
 	r := b.Ask(tx, "40.00")
 	b.Reserve(t, r)
@@ -231,7 +231,7 @@ func TestDatabaseHoldsRefundsToTheirWay(t *testing.T) {
 
 func TestLateMoneyOfABillIsPaidOutByHand(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Bill(t)
 	_, _, err := b.Store.Payments.CancelBooking(t.Context(), db.Actor{UserID: tx.UserID, Role: models.RoleEndUser}, *tx.BookingID, time.Now())
 	require.NoError(t, err)
@@ -258,7 +258,7 @@ func TestLateMoneyOfABillIsPaidOutByHand(t *testing.T) {
 // A refund event for a manual refund may mean that the gateway refunded, too.
 func TestGatewayEventAboutARefundByHand(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.PaidBill(t)
 	r := b.Ask(tx, "")
 	b.Reserve(t, r)
@@ -280,7 +280,7 @@ func TestGatewayEventAboutARefundByHand(t *testing.T) {
 // Refunds that wait for people for days are none that were left behind, however many there are; decided ones are.
 func TestSweepOfRefundsByHand(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.PaidBill(t)
 
 	waiting := make([]models.RefundRequest, 6)
@@ -327,7 +327,7 @@ func TestSweepOfRefundsByHand(t *testing.T) {
 
 func TestListOfRefundsThatNeedAPayout(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.PaidBill(t)
 
 	asked := make([]models.RefundRequest, 3)

@@ -32,7 +32,7 @@ func TestPolicyRefund(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			tx := b.Paid(t, 1)
 			now := b.Trip.DepartureAt.Add(-c.left)
 
@@ -75,7 +75,7 @@ func TestPolicyRefund(t *testing.T) {
 			require.Equal(t, "72h:100,24h:50,0h:0", *kept.PolicySchedule)
 
 			b.SettleRefund(t, r, bookstest.Granted(r))
-			b.RequireIdentities(t)
+			b.RequireBooks(t)
 
 			status, err := b.PaymentStatus(t, *tx.BookingID, bookstest.Clock())
 			require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestPolicyRefundOfAnotherPolicy(t *testing.T) {
 
 func TestQuoteOfWhatCannotBeRefunded(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	unpaid := b.Open(t, b.Book(t, b.Trip, 1), 1)
 
 	_, err := b.Store.Refunds.RefundQuote(t.Context(), b.Finance.UserID, *unpaid.BookingID, time.Now())
@@ -125,7 +125,7 @@ func TestQuoteOfWhatCannotBeRefunded(t *testing.T) {
 // Money that came too late has bought nothing that could be cancelled.
 func TestPolicyRefundOfLateMoney(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Lapsed(t, b.Trip, 1)
 	b.Exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = $1", b.Trip.ID)
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
@@ -141,7 +141,7 @@ func TestPolicyRefundOfLateMoney(t *testing.T) {
 // However many ask at once, the policy gives its percentage once.
 func TestPolicyRefundsInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	now := b.Trip.DepartureAt.Add(-30 * time.Hour)
 
 	for range 10 {

@@ -61,7 +61,7 @@ var postings = map[string]func(t *testing.T, b *books) (locks string, row uuid.U
 		r := b.GiveBack(t, tx, "10.00")
 
 		return lockPayment, tx.ID, func(ctx context.Context) error {
-			if _, err := b.Store.Payments.StoreEvent(ctx, takenBack(tx, r), time.Now()); err != nil {
+			if _, err := b.Store.Inbox.StoreEvent(ctx, takenBack(tx, r), time.Now()); err != nil {
 				return err
 			}
 
@@ -118,7 +118,7 @@ func TestEveryPostingWaitsForItsRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			b := setupBooks(t)
+			b := setup(t)
 			locks, row, post := prepare(t, b)
 			before := b.transfers(t)
 
@@ -145,7 +145,7 @@ func TestEveryPostingWaitsForItsRow(t *testing.T) {
 func TestTakenBackWhileOthersBook(t *testing.T) {
 	t.Parallel()
 
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 5 {
 		tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
@@ -166,7 +166,7 @@ func TestTakenBackWhileOthersBook(t *testing.T) {
 
 		for i := range 3 {
 			wg.Go(func() {
-				if _, errs[i] = b.Store.Payments.StoreEvent(t.Context(), takenBack(tx, r), time.Now()); errs[i] == nil {
+				if _, errs[i] = b.Store.Inbox.StoreEvent(t.Context(), takenBack(tx, r), time.Now()); errs[i] == nil {
 					errs[i] = b.settlingRefund(r, models.RefundResult{})(t.Context())
 				}
 			})
@@ -193,7 +193,7 @@ func TestTakenBackWhileOthersBook(t *testing.T) {
 			require.Equal(t, 1, repaid)
 		}
 
-		b.RequireIdentities(t)
+		b.RequireBooks(t)
 	}
 }
 

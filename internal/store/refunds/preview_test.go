@@ -113,7 +113,7 @@ func TestPreviewIsWhatTheRefundDoes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			tx := c.paid(t, b)
 
 			r := b.Ask(tx, c.amount)
@@ -224,7 +224,7 @@ func TestPreviewSaysWhatNeedsApproval(t *testing.T) {
 
 	own := models.DefaultPolicies()
 	own.Approval.Above = models.MustMoney("100.00")
-	b := setupBooks(t, own)
+	b := setup(t, own)
 	tx := b.Paid(t, 1)
 
 	for _, c := range []struct {
@@ -245,7 +245,7 @@ func TestPreviewSaysWhatNeedsApproval(t *testing.T) {
 // What was previewed is what is ordered, or nothing is: the amount may be another one by then, of the policy or of what is left.
 func TestRefundOfAnotherAmountThanExpected(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	early, late := b.Trip.DepartureAt.Add(-72*time.Hour), b.Trip.DepartureAt.Add(-71*time.Hour)
 

@@ -21,7 +21,7 @@ var rounds = flag.Int("rounds", 42, "how many rounds TestParallelRefunds runs")
 // paid, and every round gives back exactly what it promised.
 func TestParallelRefunds(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	var (
 		asked, won int
 		over       int
@@ -117,7 +117,7 @@ func TestRefundRacesThePayout(t *testing.T) {
 	for _, amount := range []string{"", "38.33"} {
 		t.Run("of "+amount, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			bothOrders(t, func(ahead time.Duration) bool {
 				tx := b.Open(t, b.Book(t, b.InsertTrip(t, 1, nil), 1), 1)
 				b.Report(t, tx, models.EventPaymentSucceeded)
@@ -164,7 +164,7 @@ func TestRefundRacesThePayout(t *testing.T) {
 // refunded.
 func TestRefundRacesLateMoney(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	bothOrders(t, func(ahead time.Duration) bool {
 		tx := b.Lapsed(t, b.InsertTrip(t, 1, nil), 1)
@@ -200,7 +200,7 @@ func TestRefundRacesLateMoney(t *testing.T) {
 // payment goes back once, and out of itself.
 func TestRefundRacesTheMoneyOfAnotherAttempt(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 20 {
 		booking := b.Book(t, b.InsertTrip(t, 1, nil), 1)
@@ -246,7 +246,7 @@ func TestRefundRacesTheMoneyOfAnotherAttempt(t *testing.T) {
 // be asked for again.
 func TestRefundWhileAnotherIsRunning(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	running, rest := b.Ask(tx, "69.00"), b.Ask(tx, "")
 	b.Reserve(t, running)
@@ -270,7 +270,7 @@ func TestRefundWhileAnotherIsRunning(t *testing.T) {
 // comes second gets the other one, as it would a moment later, and is not told that nothing is left.
 func TestParallelFullRefundsOfTwoPayments(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 10 {
 		booking := b.Book(t, b.Trip, 1)
@@ -296,5 +296,5 @@ func TestParallelFullRefundsOfTwoPayments(t *testing.T) {
 		require.Equal(t, "115.00", b.Transaction(t, second.ID).RefundedAmount.String())
 	}
 
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }

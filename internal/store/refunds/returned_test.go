@@ -14,7 +14,7 @@ import (
 func TestRefundThatComesBack(t *testing.T) {
 	t.Parallel()
 
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.Ask(tx, "10.00")
 	b.Reserve(t, r)
@@ -26,7 +26,7 @@ func TestRefundThatComesBack(t *testing.T) {
 	require.True(t, b.Deliver(t, failed).Deliver)
 	b.SettleRefund(t, r, models.RefundResult{}) // as the workflow does that hears of the event
 	require.Equal(t, "INCIDENT", b.Outcome(t, failed))
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 	require.True(t, b.Deliver(t, failed).Duplicate)
 
 	again := bookstest.Event(tx, models.EventRefundFailed, func(e *models.WebhookEvent) {
@@ -34,7 +34,7 @@ func TestRefundThatComesBack(t *testing.T) {
 	})
 	b.Deliver(t, again) // companies say it with several events
 	b.SettleRefund(t, r, models.RefundResult{})
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	owed := func() int {
 		t.Helper()
@@ -58,19 +58,19 @@ func TestRefundThatComesBack(t *testing.T) {
 
 	paid := b.Decide(t, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleAdmin)
 	require.False(t, paid.NeedsPayout())
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 	b.Decide(t, bookstest.PaidOut(r.ID, "TRF-1"), models.RoleSuperAdmin)
 	b.refuseDecision(t, models.CodeInvalidState, bookstest.PaidOut(r.ID, "TRF-2"), models.RoleAdmin)
 	require.Equal(t, 0, owed())
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'REFUND_REPAID'"))
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 // Both words came before the first of them was applied.
 func TestRefundThatComesBackAtOnce(t *testing.T) {
 	t.Parallel()
 
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.Ask(tx, "10.00")
 	b.Reserve(t, r)
@@ -83,7 +83,7 @@ func TestRefundThatComesBackAtOnce(t *testing.T) {
 
 	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, r, models.RefundResult{Status: models.RefundSucceeded}).Status)
 	require.NotNil(t, b.RefundOf(t, r).ReturnedAt)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 }
 
 // A word of another amount, or of a company that takes nothing back, moves no money.
@@ -99,7 +99,7 @@ func TestRefundThatOnlySeemsToComeBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			b := setupBooks(t)
+			b := setup(t)
 			tx := b.Paid(t, 1)
 			r := b.Ask(tx, "10.00")
 			b.Reserve(t, r)
@@ -111,7 +111,7 @@ func TestRefundThatOnlySeemsToComeBack(t *testing.T) {
 			b.SettleRefund(t, r, models.RefundResult{})
 			require.Nil(t, b.RefundOf(t, r).ReturnedAt)
 			require.Equal(t, 0, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'REFUND_RETURNED'"))
-			b.RequireIdentities(t)
+			b.RequireBooks(t)
 		})
 	}
 }

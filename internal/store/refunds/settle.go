@@ -13,7 +13,6 @@ import (
 	"rihla/internal/store/incidents"
 	"rihla/internal/store/ledger"
 	"rihla/internal/store/outbox"
-	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -68,7 +67,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 		return err
 	}
 
-	return payments.MarkRefundEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
+	return MarkEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
 }
 
 // transition is the guarded UPDATE out of PENDING.
@@ -100,12 +99,12 @@ func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Mone
 	}
 
 	// What the gateway has given back besides counts against what is free again.
-	outside, err := payments.OutsideTotal(ctx, st.tx, st.t.ID)
+	outside, err := outsideTotal(ctx, st.tx, st.t.ID)
 	if err != nil {
 		return err
 	}
 
-	return payments.HoldOutside(ctx, st.tx, st.t, outside)
+	return holdOutside(ctx, st.tx, st.t, outside)
 }
 
 // addTransaction writes the transaction of a refund (rules: refunds.transaction), the document of it: its VAT is right by itself. That
@@ -289,7 +288,7 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 		}
 	}
 
-	return payments.MarkRefundEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
+	return MarkEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
 }
 
 // stillOwed tells an operator how late money goes back after all. The booking may have been paid otherwise: a refund that

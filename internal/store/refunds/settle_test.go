@@ -15,7 +15,7 @@ import (
 
 func TestFullRefund(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 3) // 345.00
 	r := b.Ask(tx, "")
 	b.Reserve(t, r)
@@ -64,7 +64,7 @@ func TestFullRefund(t *testing.T) {
 
 func TestPartialRefundsAddUp(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1) // 115.00, commission 11.50, VAT 15.00
 
 	// By themselves they contain VAT of 0.01, 0.01 and 14.99, which the documents say; the lines have 15.00 together.
@@ -107,14 +107,14 @@ func TestPartialRefundsAddUp(t *testing.T) {
 
 func TestRefundAfterThePayout(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	ref, day := "PO-1", models.DateIn(time.Now())
 	mark := ledger.MarkTransfer{Reference: &ref, Date: &day}
 
 	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.Records(t, tx)[0].ID, mark)
 	require.NoError(t, err)
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	part := b.GiveBack(t, tx, "38.33")
 	records := b.Records(t, tx)
@@ -150,7 +150,7 @@ func TestRefundAfterThePayout(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT' AND amount = 34.50 AND credit_account = $1",
 		models.PayableAccount(b.Provider.ID)))
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	b.GiveBack(t, tx, "")
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM financial_records WHERE kind = 'CLAWBACK'"))
@@ -159,7 +159,7 @@ func TestRefundAfterThePayout(t *testing.T) {
 
 func TestRefundThatTheGatewayRefuses(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.Ask(tx, "")
 	b.Reserve(t, r)
@@ -195,7 +195,7 @@ func TestRefundThatTheGatewayRefuses(t *testing.T) {
 
 func TestUndecidedRefundChangesNothing(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	r := b.Ask(b.Paid(t, 1), "10.00")
 	b.Reserve(t, r)
 	before := b.Fingerprint(t)
@@ -209,7 +209,7 @@ func TestUndecidedRefundChangesNothing(t *testing.T) {
 
 func TestRefundOfALatePayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	trip := b.InsertTrip(t, 1, nil)
 	tx := b.Lapsed(t, trip, 1)
 	b.Book(t, trip, 1)
@@ -230,7 +230,7 @@ func TestRefundOfALatePayment(t *testing.T) {
 
 func TestRefundOfALateCampaignPayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	today := models.DateIn(time.Now())
 	campaign := b.Campaign(t, today, today)
 	tx := b.OpenCampaign(t, campaign, 1)
@@ -247,7 +247,7 @@ func TestRefundOfALateCampaignPayment(t *testing.T) {
 // Refunds, payouts and repeated settlements of one payment at once: no lock order deadlocks, and the books hold.
 func TestSettlementsRefundsAndPayoutsAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for range 5 {
 		tx := b.Paid(t, 2)
@@ -267,7 +267,7 @@ func TestSettlementsRefundsAndPayoutsAtOnce(t *testing.T) {
 					errs[i] = nil // a refund was first
 				}
 			default:
-				if _, errs[i] = b.Store.Payments.StoreEvent(t.Context(), bookstest.Event(tx, models.EventPaymentSucceeded, nil), time.Now()); errs[i] == nil {
+				if _, errs[i] = b.Store.Inbox.StoreEvent(t.Context(), bookstest.Event(tx, models.EventPaymentSucceeded, nil), time.Now()); errs[i] == nil {
 					_, errs[i] = b.Store.Payments.SettlePayment(t.Context(), tx.ID, time.Now())
 				}
 			}
@@ -278,13 +278,13 @@ func TestSettlementsRefundsAndPayoutsAtOnce(t *testing.T) {
 		}
 
 		require.Equal(t, "80.00", b.Transaction(t, tx.ID).RefundedAmount.String())
-		b.RequireIdentities(t)
+		b.RequireBooks(t)
 	}
 }
 
 func TestRefundEvents(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.Ask(tx, "10.00")
 	b.Reserve(t, r)
@@ -333,7 +333,7 @@ func TestRefundEvents(t *testing.T) {
 // The message of a refund says that the booking stays, unless nothing is left of it.
 func TestRefundMessageSaysThatTheBookingStays(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	stays := func() int {
 		return b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'REFUND_SUCCEEDED' AND data->>'booking_stays' = 'true'")

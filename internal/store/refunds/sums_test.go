@@ -62,7 +62,7 @@ func (b *books) orderAtOnce(t *testing.T, of []models.PaymentTransaction, atMost
 // A person chooses how many payments refunds are of: what they order without a code is bounded over all of them, in parallel too.
 func TestManyRefundsWithAnOldCode(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, sums())
+	b := setup(t, sums())
 
 	ordered, waits, asked := b.orderAtOnce(t, b.paidFor(t, 50, "1000.00"), bookstest.Amount("1000.00"))
 	require.Equal(t, []int{1, 0, 49}, []int{ordered, waits, asked})
@@ -71,7 +71,7 @@ func TestManyRefundsWithAnOldCode(t *testing.T) {
 // One code counts for ten minutes, not for any sum: beyond that of the day another person approves.
 func TestManyRefundsWithOneCode(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t, sums())
+	b := setup(t, sums())
 
 	ordered, waits, asked := b.orderAtOnce(t, b.paidFor(t, 30, "5000.00"), nil)
 	require.Equal(t, []int{4, 26, 0}, []int{ordered, waits, asked})
@@ -138,7 +138,7 @@ func TestRefundsOfACancelledTrip(t *testing.T) {
 
 	limits := sums()
 	limits.Approval.AlonePerDay = models.MustMoney("150.00")
-	b := setupBooks(t, limits)
+	b := setup(t, limits)
 	of := b.paidFor(t, 6, "100.00")
 	b.Exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id IN (SELECT trip_id FROM bookings)")
 
@@ -259,7 +259,7 @@ func TestPayoutsOfOnePerson(t *testing.T) {
 
 	limits := models.DefaultPolicies()
 	limits.PayoutAbove = models.MustMoney("100.00")
-	b := setupBooks(t, limits)
+	b := setup(t, limits)
 
 	confirm := func(by models.Role) error {
 		r := b.Reserve(t, b.Ask(b.PaidBill(t), ""))
@@ -283,7 +283,7 @@ func TestDatabaseHoldsAPersonToTheLimit(t *testing.T) {
 
 	limits := sums()
 	limits.Approval.AlonePerDay = models.MustMoney("150.00")
-	b := setupBooks(t, limits)
+	b := setup(t, limits)
 	r := b.Reserve(t, b.Ask(b.PaidFor(t, "100.00"), ""))
 	other := b.PaidFor(t, "60.00")
 

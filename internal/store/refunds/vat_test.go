@@ -31,7 +31,7 @@ func TestDocumentsOfRefunds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			tx := b.PaidFor(t, tt.price)
 
 			documents, lines := make([]string, 0, len(tt.refunds)), make([]string, 0, len(tt.refunds))
@@ -78,7 +78,7 @@ func TestDocumentsOfRefundsOfBefore(t *testing.T) {
 // Money that came too late was never sold, and its document is right by itself, too.
 func TestDocumentsOfLateMoney(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	trip := b.InsertTrip(t, 1, func(trip *models.Trip) { trip.PricePerSeat = models.MustMoney("99.99") })
 	tx := b.Lapsed(t, trip, 1)
 	b.Book(t, trip, 1)

@@ -1,4 +1,4 @@
-package payments_test
+package inbox_test
 
 import (
 	"sync/atomic"
@@ -10,13 +10,12 @@ import (
 
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/db"
-	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
 func TestStoreEventTwice(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	e := bookstest.Event(tx, models.EventPaymentSucceeded, nil)
 
@@ -43,7 +42,7 @@ func TestStoreEventTwice(t *testing.T) {
 
 func TestStoreEventInParallel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	e := bookstest.Event(tx, models.EventPaymentSucceeded, nil)
 
@@ -53,7 +52,7 @@ func TestStoreEventInParallel(t *testing.T) {
 		mine := e
 		mine.ID = models.NewID()
 
-		stored, err := b.Store.Payments.StoreEvent(t.Context(), mine, time.Now())
+		stored, err := b.Store.Inbox.StoreEvent(t.Context(), mine, time.Now())
 
 		switch {
 		case err != nil:
@@ -72,7 +71,7 @@ func TestStoreEventInParallel(t *testing.T) {
 
 func TestStoreEventAboutNothingKnown(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 
 	unknown := map[string]func(*models.WebhookEvent){
@@ -106,7 +105,7 @@ func TestStoreEventAboutNothingKnown(t *testing.T) {
 // The transaction that a refund has added is none that a gateway's payment event can be about.
 func TestStoreEventAboutARefundTransaction(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	r := b.GiveBack(t, tx, "10.00")
 	e := bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) {
@@ -117,7 +116,7 @@ func TestStoreEventAboutARefundTransaction(t *testing.T) {
 
 func TestStoreEventOfEveryMethodOnItsChannel(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for _, m := range []models.PaymentMethod{
 		models.MethodCreditCard, models.MethodDebitNetwork, models.MethodWalletA, models.MethodWalletB, models.MethodBillPayment,
@@ -168,7 +167,7 @@ func TestEventsOnTheChannelOfTheAccount(t *testing.T) {
 // TestMoveToBackupOnlyBeforeAnythingWasSent: the database holds it too.
 func TestMoveToBackupOnlyBeforeAnythingWasSent(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	opened := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	moved, err := b.Store.Payments.MoveToBackup(t.Context(), &opened)
@@ -213,7 +212,7 @@ func TestMethodsThatTheCompanyDoesNotTake(t *testing.T) {
 // A type that this service does not know is stored and has no effect, whatever it is about; a person is asked what it means.
 func TestStoreEventOfUnknownType(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 
 	for name, edit := range map[string]func(*models.WebhookEvent){
@@ -244,7 +243,7 @@ func TestStoreEventOfUnknownType(t *testing.T) {
 
 func TestUnprocessedEvents(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	open := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	declined := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	b.Report(t, declined, models.EventPaymentFailed)
@@ -261,11 +260,11 @@ func TestUnprocessedEvents(t *testing.T) {
 	}
 
 	soon := time.Now().Add(time.Minute)
-	none, _, err := b.Store.Payments.UnprocessedEvents(t.Context(), 3*time.Second, db.SweepCursor{}, 10, time.Now())
+	none, _, err := b.Store.Inbox.UnprocessedEvents(t.Context(), 3*time.Second, db.SweepCursor{}, 10, time.Now())
 	require.NoError(t, err)
 	require.Empty(t, none, "the relay is given its time")
 
-	found, _, err := b.Store.Payments.UnprocessedEvents(t.Context(), 3*time.Second, db.SweepCursor{}, 10, soon)
+	found, _, err := b.Store.Inbox.UnprocessedEvents(t.Context(), 3*time.Second, db.SweepCursor{}, 10, soon)
 	require.NoError(t, err)
 	require.Equal(t, []models.Delivery{
 		{EventID: waiting.ID, TransactionID: open.ID, BookingID: *open.BookingID, Channel: models.ChannelGatewayA},
@@ -273,14 +272,14 @@ func TestUnprocessedEvents(t *testing.T) {
 		{EventID: refund.ID, TransactionID: paid.ID, RefundID: r.ID, BookingID: *paid.BookingID, Channel: models.ChannelGatewayA},
 	}, found, "oldest first; what changed nothing is not among them")
 
-	found, _, err = b.Store.Payments.UnprocessedEvents(t.Context(), 3*time.Second, db.SweepCursor{}, 2, soon)
+	found, _, err = b.Store.Inbox.UnprocessedEvents(t.Context(), 3*time.Second, db.SweepCursor{}, 2, soon)
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 
 	b.Settle(t, open, time.Now())
 	b.Settle(t, declined, time.Now())
 	b.SettleRefund(t, r, bookstest.Granted(r))
-	found, _, err = b.Store.Payments.UnprocessedEvents(t.Context(), 3*time.Second, db.SweepCursor{}, 10, soon)
+	found, _, err = b.Store.Inbox.UnprocessedEvents(t.Context(), 3*time.Second, db.SweepCursor{}, 10, soon)
 	require.NoError(t, err)
 	require.Empty(t, found)
 }
@@ -288,12 +287,12 @@ func TestUnprocessedEvents(t *testing.T) {
 // What the gateway says when asked is settled like what it says by itself, and asking twice is no second event.
 func TestPolledEvent(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 
 	for range 2 {
-		e := bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.WebhookID = payments.PolledEventID(&tx, "paid") })
-		_, err := b.Store.Payments.StoreEvent(t.Context(), e, time.Now())
+		e := bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.WebhookID = models.PolledEventID(&tx, "paid") })
+		_, err := b.Store.Inbox.StoreEvent(t.Context(), e, time.Now())
 		require.NoError(t, err)
 	}
 

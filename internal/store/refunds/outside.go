@@ -1,4 +1,4 @@
-package payments
+package refunds
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"rihla/internal/store/incidents"
 	"rihla/internal/store/ledger"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -87,7 +88,7 @@ func (s *Store) CompareRefunded(
 			}
 		}
 
-		return noteCompared(ctx, tx, payment, due, said.Lag)
+		return payments.NoteCompared(ctx, tx, payment, due, said.Lag)
 	})
 
 	return out, err
@@ -122,7 +123,7 @@ func compareUnderLock(ctx context.Context, tx bun.Tx, t *models.PaymentTransacti
 		}
 	}
 
-	if err := HoldOutside(ctx, tx, t, out.Outside); err != nil {
+	if err := holdOutside(ctx, tx, t, out.Outside); err != nil {
 		return err
 	}
 
@@ -186,9 +187,9 @@ func outsideText(t *models.PaymentTransaction, row *outsideRefund) models.Incide
 		"amount", row.Total, "currency", currency, "taken", taken, "ours", ours, "left", taken.Sub(ours).Sub(row.Total))
 }
 
-// HoldOutside writes how much of what a gateway gave back without an order counts against what is left of the payment t, which is
+// holdOutside writes how much of what a gateway gave back without an order counts against what is left of the payment t, which is
 // locked: all of it that fits beside what we have given back and promised. It is called again whenever these become less.
-func HoldOutside(ctx context.Context, tx bun.IDB, t *models.PaymentTransaction, total models.Money) error {
+func holdOutside(ctx context.Context, tx bun.IDB, t *models.PaymentTransaction, total models.Money) error {
 	taken, _ := t.Taken()
 	held := total
 
@@ -211,8 +212,8 @@ func HoldOutside(ctx context.Context, tx bun.IDB, t *models.PaymentTransaction, 
 	return nil
 }
 
-// OutsideTotal is what a gateway has given back of a payment without an order, by its last word.
-func OutsideTotal(ctx context.Context, db bun.IDB, payment uuid.UUID) (total models.Money, err error) {
+// outsideTotal is what a gateway has given back of a payment without an order, by its last word.
+func outsideTotal(ctx context.Context, db bun.IDB, payment uuid.UUID) (total models.Money, err error) {
 	err = db.NewSelect().Model((*outsideRefund)(nil)).Column("total").Where("payment_transaction_id = ?", payment).
 		OrderExpr("n DESC").Limit(1).Scan(ctx, &total)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -220,71 +221,4 @@ func OutsideTotal(ctx context.Context, db bun.IDB, payment uuid.UUID) (total mod
 	}
 
 	return total, nil
-}
-
-// noteComparedSQL closes the question that was due, unless it has been asked anew since. After a success that had been told before, the
-// checkout may have been paid twice: the question is asked again when answers do not lag behind that any more.
-const noteComparedSQL = `
-UPDATE payment_transactions SET compared_at = now(), recheck_at = CASE
-	WHEN recheck_at IS DISTINCT FROM ?1::timestamptz THEN recheck_at
-	WHEN EXISTS (SELECT FROM webhook_events WHERE transaction_id = ?0 AND type = 'payment.succeeded' AND outcome = 'DUPLICATE'
-		AND received_at > now() - ?2 * interval '1 microsecond') THEN now() + ?2 * interval '1 microsecond' END
-WHERE id = ?0`
-
-func noteCompared(ctx context.Context, tx bun.IDB, payment uuid.UUID, due *time.Time, lag time.Duration) error {
-	if _, err := tx.NewRaw(noteComparedSQL, payment, due, lag.Microseconds()).Exec(ctx); err != nil {
-		return fmt.Errorf("note a comparison with the gateway: %w", err)
-	}
-
-	return nil
-}
-
-// CompleteRecheck closes a question to which the gateway has nothing to say.
-func (s *Store) CompleteRecheck(ctx context.Context, payment uuid.UUID, due *time.Time) error {
-	return noteCompared(ctx, s.db, payment, due, 0)
-}
-
-// RecheckPayment has the gateway asked at once what it has taken of the payment and given back, and of its second debits. It reports false
-// for one of which it has taken nothing.
-func (s *Store) RecheckPayment(ctx context.Context, payment uuid.UUID, now time.Time) (bool, error) {
-	return recheck(ctx, s.db, payment, now)
-}
-
-func recheck(ctx context.Context, db bun.IDB, payment uuid.UUID, now time.Time) (bool, error) {
-	res, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("recheck_at = ?", now).
-		Where("(id = ?0 OR parent_id = ?0)", payment).Where("kind IN (?)", bun.List(models.Paying())).Where("reference IS NOT NULL").
-		Where("num_nonnulls(captured_at, suspense_at) = 1").Exec(ctx)
-	if err != nil {
-		return false, fmt.Errorf("note that a payment is to be compared: %w", err)
-	}
-
-	n, err := res.RowsAffected()
-
-	return n > 0, err
-}
-
-// ClaimRechecks takes payments of the channel that are to be compared with the gateway now. They come up again after lease, unless
-// CompareRefunded has answered. Concurrent callers never get the same row (SKIP LOCKED).
-func (s *Store) ClaimRechecks(
-	ctx context.Context, c models.Channel, lease time.Duration, limit int, now time.Time,
-) (rows []models.PaymentTransaction, err error) {
-	var ids []uuid.UUID
-
-	err = s.db.NewRaw(`UPDATE payment_transactions SET recheck_at = ?0
-			WHERE id IN (SELECT id FROM payment_transactions WHERE channel = ?1 AND recheck_at <= ?2
-				ORDER BY recheck_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
-			RETURNING id`, now.Add(lease), c, now, limit).Scan(ctx, &ids)
-	if err != nil {
-		return nil, fmt.Errorf("claim payments to compare: %w", err)
-	}
-
-	if len(ids) == 0 {
-		return nil, nil
-	}
-
-	if err := s.db.NewSelect().Model(&rows).Where("id IN (?)", bun.List(ids)).Scan(ctx); err != nil {
-		return nil, fmt.Errorf("read payments to compare: %w", err)
-	}
-
-	return rows, nil
 }

@@ -1,4 +1,4 @@
-package relay
+package inbox
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func TestFurtherDeliveriesBecomeRarer(t *testing.T) {
 		var at []time.Duration
 
 		began, event := time.Now(), models.Delivery{EventID: uuid.New()}
-		r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
+		r := NewRelay(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
 			at = append(at, time.Since(began))
 
 			return nil
@@ -49,7 +49,7 @@ func TestCopiesOpenNoDoors(t *testing.T) {
 	t.Parallel()
 
 	event := models.Delivery{EventID: uuid.New()}
-	r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error { return nil })
+	r := NewRelay(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error { return nil })
 
 	for range 10 {
 		require.True(t, r.limit.acquire(t.Context()))
@@ -74,7 +74,7 @@ func TestFailedDeliveryIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
 		event := models.Delivery{EventID: uuid.New()}
-		r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
+		r := NewRelay(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
 			tries++
 
 			return errors.New("away")
@@ -96,7 +96,7 @@ func TestAnOrchestratorThatIsAwayIsNotStormed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
 
-		r := New(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
+		r := NewRelay(nil, slog.New(slog.DiscardHandler), func(context.Context, models.Delivery) error {
 			calls.Add(1)
 
 			return errors.New("away")
@@ -126,7 +126,7 @@ func TestOneSignalForTheEventsOfAnAttempt(t *testing.T) {
 
 	var got []models.Delivery
 
-	r := New(nil, slog.New(slog.DiscardHandler), func(_ context.Context, d models.Delivery) error {
+	r := NewRelay(nil, slog.New(slog.DiscardHandler), func(_ context.Context, d models.Delivery) error {
 		got = append(got, d)
 
 		return nil

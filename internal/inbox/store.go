@@ -1,4 +1,4 @@
-package payments
+package inbox
 
 import (
 	"context"
@@ -11,9 +11,16 @@ import (
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
-	"rihla/internal/store/incidents"
+	"rihla/internal/store/payments"
+	"rihla/internal/store/refunds"
 	"rihla/models"
 )
+
+// Store is safe for concurrent use.
+type Store struct{ db *db.DB }
+
+// NewStore is the store on a pool of connections.
+func NewStore(pool *db.DB) *Store { return &Store{db: pool} }
 
 // Stored is what became of an incoming webhook.
 type Stored struct {
@@ -33,7 +40,7 @@ type Stored struct {
 func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
 	var out Stored
 
-	refunded := isRefundEvent(e.Type)
+	refunded := e.Type.IsAboutRefund()
 
 	if e.Hint && e.Unreadable == "" {
 		e.Type = models.EventNotice
@@ -47,12 +54,12 @@ func (s *Store) StoreEvent(ctx context.Context, e models.WebhookEvent, now time.
 
 		out = Stored{Known: about.t != nil}
 		if about.other == uuid.Nil {
-			classify(about.t, &about.refund, &e, &out, now)
+			out.classify(models.Classify(about.t, &about.refund, &e), &e, now)
 		} else {
 			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
 		}
 
-		added, err := insertEvent(ctx, tx, &e)
+		added, err := payments.InsertEvent(ctx, tx, &e)
 		if err != nil {
 			return err
 		}
@@ -75,32 +82,20 @@ func (about *subject) follow(ctx context.Context, tx bun.Tx, e *models.WebhookEv
 	case !out.Known:
 		return unknownSubject(ctx, tx, e, out, now)
 	case about.other != uuid.Nil:
-		return referenceConflict(ctx, tx, about.t, about.other, eventDetails(e))
+		return payments.ReferenceConflict(ctx, tx, about.t, about.other, e.Facts())
 	case about.outside, e.Type == models.EventNotice:
 		if about.outside || e.Hint {
-			out.Ask, err = askNow(ctx, tx, about.t, now)
+			out.Ask, err = payments.AskNow(ctx, tx, about.t, now)
 		}
 
 		return err
-	case paidOtherwise(about.t, e):
+	case models.PaidOtherwise(about.t, e):
 		out.Ask = true
 
-		return expectComparison(ctx, tx, about.t.ID, now)
+		return payments.ExpectComparison(ctx, tx, about.t.ID, now)
 	default:
 		return openEventIncident(ctx, tx, about.t, &about.refund, e)
 	}
-}
-
-// insertEvent writes an event, and reports whether it did: not when its webhook id is used.
-func insertEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (added bool, err error) {
-	res, err := tx.NewInsert().Model(e).ExcludeColumn("received_at").On("CONFLICT (channel, webhook_id) DO NOTHING").Exec(ctx)
-	if err != nil {
-		return false, fmt.Errorf("store event: %w", err)
-	}
-
-	n, err := res.RowsAffected()
-
-	return n > 0, err
 }
 
 // unknownSubject deals with an event about nothing that we know. One that tells of money may be about another checkout of a payment that
@@ -108,7 +103,7 @@ func insertEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (added 
 func unknownSubject(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out *Stored, now time.Time) (err error) {
 	reference, notOurs := uuid.Parse(e.MerchantReference)
 	if e.Type == models.EventPaymentSucceeded && notOurs == nil {
-		out.Ask, err = recheck(ctx, tx, reference, now)
+		out.Ask, err = payments.Recheck(ctx, tx, reference, now)
 	}
 
 	return errors.Join(err, unknownReference(ctx, tx, e))
@@ -120,14 +115,14 @@ func openEventIncident(ctx context.Context, tx bun.Tx, t *models.PaymentTransact
 	switch {
 	case e.Unreadable != "":
 		return unreadableEvent(ctx, tx, e)
-	case isDisputeEvent(e.Type):
-		return disputed(ctx, tx, t, e)
-	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+	case e.Type.IsAboutDispute():
+		return payments.NoteDispute(ctx, tx, t, e)
+	case !e.Type.IsAboutRefund() && !e.Type.IsAboutPayment():
 		return unknownEvent(ctx, tx, e)
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident && refund.ApprovalPending:
-		return unapprovedRefund(ctx, tx, t, e)
+		return refunds.Unapproved(ctx, tx, t, e)
 	case e.RefundID != nil && e.Outcome == models.OutcomeIncident:
-		return contradictedRefund(ctx, tx, t, refund, e)
+		return refunds.Contradicted(ctx, tx, t, refund, e)
 	default:
 		return nil
 	}
@@ -186,107 +181,14 @@ func linkOrphanEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, out
 	return true, nil
 }
 
-// classify decides before storing what an event can still change, so that the hundredth delivery of a settled payment
-// costs one INSERT and no workflow.
-func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.WebhookEvent, out *Stored, now time.Time) {
-	switch {
-	case isDisputeEvent(e.Type) && t != nil:
-		e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
+// classify notes what an event can still change.
+func (out *Stored) classify(c models.EventClass, e *models.WebhookEvent, now time.Time) {
+	out.Delivery, out.Deliver, out.Duplicate = c.Delivery, c.Deliver, c.Repeated
+	out.Known = out.Known || c.NoMatter
 
-		return
-	case !isRefundEvent(e.Type) && !isPaymentEvent(e.Type) && !isDisputeEvent(e.Type):
-		// A type that we do not know is stored and ignored, whatever it is about (rules: webhooks.unknown-type). So is a notice.
-		out.Known = true
-		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
-
-		return
-	case t == nil:
-		e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
-
-		return
-	case isRefundEvent(e.Type) && e.RefundID == nil:
-		// Made outside of the service: it moves nothing by itself, the gateway's answer does.
-		out.Known = true
-		e.ProcessedAt, e.Outcome = &now, models.OutcomeIgnored
-
-		return
+	if c.Outcome != "" {
+		e.ProcessedAt, e.Outcome = &now, c.Outcome
 	}
-
-	out.Delivery = models.Delivery{EventID: e.ID, TransactionID: t.ID, Channel: e.Channel}
-	if t.BookingID != nil {
-		out.BookingID = *t.BookingID
-	}
-
-	if isRefundEvent(e.Type) {
-		// No gateway was asked for a refund by hand, or for one that waits for an approval: its word about one is for a person to look at.
-		byGateway := refund.Channel == models.RefundByGateway
-		out.RefundID, out.Deliver = *e.RefundID, byGateway && refund.Status == models.RefundPending && !refund.ApprovalPending
-
-		switch {
-		case out.Deliver:
-		case byGateway && decisionOf(e.Type) == refund.Status:
-			e.ProcessedAt, e.Outcome, out.Duplicate = &now, models.OutcomeDuplicate, true
-		case takesBack(refund, e):
-			// It moves money: the refund's settlement books it, under the lock of its payment.
-			out.Deliver = true
-		default:
-			e.ProcessedAt, e.Outcome = &now, models.OutcomeIncident
-		}
-
-		return
-	}
-
-	outcome := models.Judge(t, e).Outcome
-	ended := t.Status != models.TransactionPending
-	settled := outcome == models.OutcomeDuplicate || outcome == models.OutcomeIgnored
-
-	if ended && settled && !models.IsLateSuccess(t, e) {
-		e.ProcessedAt, e.Outcome, out.Duplicate = &now, outcome, true
-
-		return
-	}
-
-	out.Deliver, out.Ended = true, ended
-}
-
-// decisionOf is the state of a refund that an event reports.
-func decisionOf(t models.EventType) models.RefundStatus {
-	if t == models.EventRefundSucceeded {
-		return models.RefundSucceeded
-	}
-
-	return models.RefundFailed
-}
-
-// decidedBy is the type of the events that report a state of a refund: decisionOf the other way round.
-func decidedBy(s models.RefundStatus) models.EventType {
-	if s == models.RefundSucceeded {
-		return models.EventRefundSucceeded
-	}
-
-	return models.EventRefundFailed
-}
-
-// contradictedRefund asks a person to look when the gateway says the opposite of what it had said about a refund. It is
-// an incident of its own: that of the refusal may have been resolved, and would not be looked at again.
-func contradictedRefund(
-	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, e *models.WebhookEvent,
-) error {
-	text := models.IncidentSays("incident.refund_contradicted")
-	if r.Channel == models.RefundByHand {
-		text = models.IncidentSays("incident.refund_by_hand_contradicted")
-	}
-
-	return incidents.Open(ctx, tx, models.Incident{
-		ID:                   models.IncidentID(models.IncidentRefundFailed, e.RefundID.String()+"/contradicted"),
-		Kind:                 models.IncidentRefundFailed,
-		PaymentTransactionID: &t.ID,
-		BookingID:            t.BookingID,
-		AdCampaignID:         t.AdCampaignID,
-		RefundID:             e.RefundID,
-		IncidentText:         text,
-		WorkflowID:           models.RefundWorkflowID(*e.RefundID),
-	}, eventDetails(e))
 }
 
 // unprocessed is an event with what it takes to find its workflow.
@@ -327,38 +229,4 @@ func (s *Store) UnprocessedEvents(
 	}
 
 	return out, db.NextSweepCursor(rows, limit, func(r *unprocessed) db.SweepCursor { return db.SweepCursor{At: r.ReceivedAt, ID: r.ID} }), nil
-}
-
-// MarkRefundEvents closes the events of the refund r of t, which has been decided; t is locked, and r was read under its lock. An event
-// that says the opposite of the decision, whether it came before or after it, is booked where the company takes back what it had said, and
-// is for a person to look at.
-func MarkRefundEvents(
-	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, outcome models.EventOutcome, now time.Time,
-) error {
-	var contrary []models.WebhookEvent
-
-	_, err := closeRefundEvents(tx, r, models.OutcomeIncident, now).Where("type <> ?", decidedBy(r.Status)).
-		Returning("?Columns").Exec(ctx, &contrary)
-	if err != nil {
-		return fmt.Errorf("mark events against refund: %w", err)
-	}
-
-	for i := range contrary {
-		if err := revisedRefund(ctx, tx, t, r, &contrary[i]); err != nil {
-			return err
-		}
-	}
-
-	// Those that say the same, and no others: one that says the opposite may have come between the two statements.
-	if _, err := closeRefundEvents(tx, r, outcome, now).Where("type = ?", decidedBy(r.Status)).Exec(ctx); err != nil {
-		return fmt.Errorf("mark refund events: %w", err)
-	}
-
-	return nil
-}
-
-func closeRefundEvents(tx bun.Tx, r *models.Refund, outcome models.EventOutcome, now time.Time) *bun.UpdateQuery {
-	return tx.NewUpdate().Model((*models.WebhookEvent)(nil)).
-		Set("processed_at = ?", now).Set("outcome = ?", outcome).
-		Where("refund_id = ?", r.ID).Where("outcome = ''")
 }

@@ -1,4 +1,4 @@
-package payments_test
+package inbox_test
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ import (
 // asked about, and of one that is paid, what has been given back.
 func TestHintHasTheGatewayAsked(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	now := time.Now()
 
 	open, ended := b.Open(t, b.Book(t, b.Trip, 1), 1), b.Open(t, b.Book(t, b.Trip, 1), 1)
@@ -42,7 +42,7 @@ func TestHintHasTheGatewayAsked(t *testing.T) {
 		e := bookstest.Event(tt.tx, models.EventPaymentSucceeded, tt.edit)
 		e.Hint = true
 
-		stored, err := b.Store.Payments.StoreEvent(t.Context(), e, now)
+		stored, err := b.Store.Inbox.StoreEvent(t.Context(), e, now)
 		require.NoError(t, err, tt.name)
 		require.Equal(t, tt.ask, stored.Ask, tt.name)
 		require.False(t, stored.Deliver, tt.name)
@@ -66,7 +66,7 @@ func TestHintHasTheGatewayAsked(t *testing.T) {
 // TestDisputedPayment: a person has to answer the bank. Nothing moves, and every word about it is in one incident.
 func TestDisputedPayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	paid := b.Paid(t, 1)
 
 	for range 2 {
@@ -90,7 +90,7 @@ func TestDisputedPayment(t *testing.T) {
 // with the next message.
 func TestUnreadableEvents(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	unreadable := func(c models.Channel, cause string, hint bool) models.WebhookEvent {
 		body, proof := `{"id":"evt"}`, "stripe-signature: t=1,v1=x"
@@ -129,7 +129,7 @@ func TestUnreadableEvents(t *testing.T) {
 // TestRowsOfTheVersionBefore: a worker that has not been replaced yet writes attempts without a channel.
 func TestRowsOfTheVersionBefore(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	for _, m := range models.PaymentMethods() {
 		var channel models.Channel

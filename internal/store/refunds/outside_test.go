@@ -1,4 +1,4 @@
-package payments_test
+package refunds_test
 
 import (
 	"sync"
@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
-	"rihla/internal/store/payments"
+	"rihla/internal/store/refunds"
 	"rihla/models"
 )
 
 // said has the gateway say that it has given so much back of the payment.
-func (b *books) said(t *testing.T, payment uuid.UUID, refunded string) payments.Compared {
+func (b *books) said(t *testing.T, payment uuid.UUID, refunded string) refunds.Compared {
 	t.Helper()
 
-	mark, err := b.Store.Payments.BeginComparison(t.Context(), payment)
+	mark, err := b.Store.Refunds.BeginComparison(t.Context(), payment)
 	require.NoError(t, err)
 
-	out, err := b.Store.Payments.CompareRefunded(t.Context(), payment, mark, nil, payments.GatewaySums{
+	out, err := b.Store.Refunds.CompareRefunded(t.Context(), payment, mark, nil, refunds.GatewaySums{
 		Refunded: models.MustMoney(refunded), Currency: "sar",
 	})
 	require.NoError(t, err)
@@ -39,7 +39,7 @@ func (b *books) held(t *testing.T, payment uuid.UUID) string {
 func TestRefundedOutside(t *testing.T) {
 	t.Parallel()
 
-	b := setupBooks(t)
+	b := setup(t)
 	paid := b.Paid(t, 1).ID
 
 	for _, step := range []struct{ says, outside string }{
@@ -53,7 +53,7 @@ func TestRefundedOutside(t *testing.T) {
 	} {
 		require.Equal(t, step.outside, b.said(t, paid, step.says).Outside.String())
 		require.Equal(t, step.outside, b.held(t, paid))
-		b.RequireIdentities(t)
+		b.RequireBooks(t)
 	}
 
 	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM outside_refunds"))
@@ -68,10 +68,10 @@ func TestRefundedOutside(t *testing.T) {
 func TestRefundedOutsideAtOnce(t *testing.T) {
 	t.Parallel()
 
-	b := setupBooks(t)
+	b := setup(t)
 	paid := b.Paid(t, 1).ID
 
-	mark, err := b.Store.Payments.BeginComparison(t.Context(), paid)
+	mark, err := b.Store.Refunds.BeginComparison(t.Context(), paid)
 	require.NoError(t, err)
 
 	var all sync.WaitGroup
@@ -79,7 +79,7 @@ func TestRefundedOutsideAtOnce(t *testing.T) {
 	errs := make([]error, 8)
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = b.Store.Payments.CompareRefunded(t.Context(), paid, mark, nil, payments.GatewaySums{
+			_, errs[i] = b.Store.Refunds.CompareRefunded(t.Context(), paid, mark, nil, refunds.GatewaySums{
 				Refunded: models.MustMoney("20.00"), Currency: models.Currency,
 			})
 		})
@@ -99,10 +99,10 @@ func TestRefundedOutsideAtOnce(t *testing.T) {
 func TestRefundedOutsideWhileOursGoesOn(t *testing.T) {
 	t.Parallel()
 
-	b := setupBooks(t)
+	b := setup(t)
 	paid := b.Paid(t, 1).ID
 
-	mark, err := b.Store.Payments.BeginComparison(t.Context(), paid)
+	mark, err := b.Store.Refunds.BeginComparison(t.Context(), paid)
 	require.NoError(t, err)
 
 	amount := models.MustMoney("60.00")
@@ -111,7 +111,7 @@ func TestRefundedOutsideWhileOursGoesOn(t *testing.T) {
 	}, time.Now())
 	require.NoError(t, err)
 
-	out, err := b.Store.Payments.CompareRefunded(t.Context(), paid, mark, nil, payments.GatewaySums{
+	out, err := b.Store.Refunds.CompareRefunded(t.Context(), paid, mark, nil, refunds.GatewaySums{
 		Refunded: models.MustMoney("60.00"), Currency: models.Currency,
 	})
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestRefundedOutsideWhileOursGoesOn(t *testing.T) {
 	require.Equal(t, "80.00", out.Outside.String())
 	require.Equal(t, "25.00", out.Over.String())
 	require.Equal(t, "55.00", b.held(t, paid))
-	b.RequireIdentities(t)
+	b.RequireBooks(t)
 
 	unsent, err := b.Store.Refunds.GiveUpUnsent(t.Context(), r.ID)
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestRefundInTheDashboardIsHeardOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			b := setupBooks(t)
+			b := setup(t)
 			paid := b.Paid(t, 1)
 			e := bookstest.Event(paid, models.EventRefundSucceeded, func(e *models.WebhookEvent) {
 				switch reference {
@@ -182,11 +182,11 @@ func TestRefundInTheDashboardIsHeardOf(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, asked, 1)
 			require.Equal(t, "20.00", b.said(t, paid.ID, "20.00").Outside.String())
-			b.RequireIdentities(t)
+			b.RequireBooks(t)
 		})
 	}
 
-	b := setupBooks(t)
+	b := setup(t)
 	paid := b.Paid(t, 1)
 	r := b.GiveBack(t, b.Paid(t, 1), "10.00")
 	stored := b.Deliver(t, bookstest.Event(paid, models.EventRefundSucceeded, func(e *models.WebhookEvent) { e.MerchantReference = r.ID.String() }))

@@ -1,6 +1,4 @@
-// Package relay carries stored webhook events to their workflows, at once, in parallel and outside the request that
-// stored them: the gateway gets its answer at the database's speed.
-package relay
+package inbox
 
 import (
 	"context"
@@ -11,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/internal/clock"
-	"rihla/internal/store"
 	"rihla/internal/store/db"
 	"rihla/models"
 )
@@ -31,9 +28,10 @@ const (
 	pauseAfterFailure = 200 * time.Millisecond
 )
 
-// Relay delivers events. Losing what it holds in memory is harmless: the table is the truth.
+// Relay carries stored webhook events to their workflows, at once, in parallel and outside the request that stored them: the gateway gets
+// its answer at the database's speed. Losing what it holds in memory is harmless: the table is the truth.
 type Relay struct {
-	store   *store.Store
+	events  *Store
 	deliver func(context.Context, models.Delivery) error
 	queue   chan models.Delivery
 	report  func(backlog int)
@@ -53,10 +51,10 @@ type lastDelivery struct {
 	pause time.Duration // until the event is delivered again, should it still be unprocessed
 }
 
-// New makes a relay that hands events to deliver.
-func New(s *store.Store, log *slog.Logger, deliver func(context.Context, models.Delivery) error) *Relay {
+// NewRelay makes a relay that hands events to deliver.
+func NewRelay(events *Store, log *slog.Logger, deliver func(context.Context, models.Delivery) error) *Relay {
 	return &Relay{
-		store: s, deliver: deliver, log: log, queue: make(chan models.Delivery, queueSize), report: func(int) {}, stop: func() {},
+		events: events, deliver: deliver, log: log, queue: make(chan models.Delivery, queueSize), report: func(int) {}, stop: func() {},
 		limit: newThrottle(maxWorkers), sent: map[uuid.UUID]lastDelivery{}, queued: map[uuid.UUID]models.Delivery{},
 	}
 }
@@ -218,7 +216,7 @@ func (r *Relay) scan(ctx context.Context) {
 		r.forget()
 		r.report(len(r.queue))
 
-		found, next, err := r.store.Payments.UnprocessedEvents(ctx, age, after, scanBatch, clock.Now())
+		found, next, err := r.events.UnprocessedEvents(ctx, age, after, scanBatch, clock.Now())
 		after = next
 
 		if err != nil && ctx.Err() == nil {

@@ -1,4 +1,4 @@
-package payments_test
+package inbox_test
 
 import (
 	"testing"
@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
-	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -16,7 +15,7 @@ import (
 // was stored.
 func TestOpenEventsAreStoredAsByStoreEvent(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	body, signature := `{"type":"payment.succeeded","note":"it's {\"quoted\", \\ and ٣}"}`, "webhook-timestamp: 1\nwebhook-signature: v1,AA="
 
@@ -31,7 +30,7 @@ func TestOpenEventsAreStoredAsByStoreEvent(t *testing.T) {
 
 	together := []models.WebhookEvent{event(), event(), event()}
 
-	stored, err := b.Store.Payments.StoreOpenEvents(t.Context(), together)
+	stored, err := b.Store.Inbox.StoreOpenEvents(t.Context(), together)
 	require.NoError(t, err)
 	require.Len(t, stored, len(together))
 
@@ -68,7 +67,7 @@ func TestOpenEventsAreStoredAsByStoreEvent(t *testing.T) {
 // together with others, and does not keep them from being stored.
 func TestOtherEventsAreLeftToStoreEvent(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	open := func() models.PaymentTransaction { return b.Open(t, b.Book(t, b.Trip, 1), 1) }
 	of := func(tx models.PaymentTransaction, edit func(*models.WebhookEvent)) models.WebhookEvent {
@@ -99,14 +98,14 @@ func TestOtherEventsAreLeftToStoreEvent(t *testing.T) {
 		received, twice, again, good,
 	}
 
-	stored, err := b.Store.Payments.StoreOpenEvents(t.Context(), events)
+	stored, err := b.Store.Inbox.StoreOpenEvents(t.Context(), events)
 	require.NoError(t, err)
 	require.Len(t, stored, 2)
 	require.Contains(t, stored, good.ID)
 	require.NotEqual(t, stored[twice.ID].Deliver, stored[again.ID].Deliver, "one of two with the same id")
 
 	for i := range events {
-		require.True(t, payments.MayBeOpen(&events[i]))
+		require.True(t, events[i].MayBeOpen())
 	}
 
 	for name, e := range map[string]models.WebhookEvent{
@@ -118,7 +117,7 @@ func TestOtherEventsAreLeftToStoreEvent(t *testing.T) {
 		"not our id":     of(open(), func(e *models.WebhookEvent) { e.MerchantReference = "order 7" }),
 		"no checkout id": of(open(), func(e *models.WebhookEvent) { e.CheckoutID = "" }),
 	} {
-		require.False(t, payments.MayBeOpen(&e), name)
+		require.False(t, e.MayBeOpen(), name)
 	}
 }
 
@@ -126,7 +125,7 @@ func TestOtherEventsAreLeftToStoreEvent(t *testing.T) {
 // is stored once, and no batch fails.
 func TestBatchesOfTheSameEvents(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 
 	events := make([]models.WebhookEvent, 6)
 	for i := range events {
@@ -144,7 +143,7 @@ func TestBatchesOfTheSameEvents(t *testing.T) {
 			mine[i].ID = models.NewID()
 		}
 
-		stored, err := b.Store.Payments.StoreOpenEvents(t.Context(), mine)
+		stored, err := b.Store.Inbox.StoreOpenEvents(t.Context(), mine)
 		errs[n], counts[n] = err, len(stored)
 	})
 

@@ -1,4 +1,4 @@
-package payments
+package inbox
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/incidents"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -36,7 +37,7 @@ func subjectOf(ctx context.Context, tx bun.Tx, e *models.WebhookEvent, refunded 
 		}
 	}
 
-	about.other, err = otherOwner(ctx, tx, about.t, e)
+	about.other, err = payments.OtherOwner(ctx, tx, about.t, e)
 
 	return about, err
 }
@@ -54,12 +55,12 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	reference, err := uuid.Parse(e.MerchantReference)
 
 	switch {
-	case e.MerchantReference == "" && e.CheckoutID != "" && !isRefundEvent(e.Type) && !isPaymentEvent(e.Type):
+	case e.MerchantReference == "" && e.CheckoutID != "" && !e.Type.IsAboutRefund() && !e.Type.IsAboutPayment():
 		// Companies do not repeat our reference in every message. These move nothing, so that the payment's id will do for a checkout's.
 		q = q.Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID)
 	case err != nil:
 		return nil, refund, nil //nolint:nilerr // a reference that is not ours is an answer, not an error
-	case isRefundEvent(e.Type):
+	case e.Type.IsAboutRefund():
 		if err := tx.NewSelect().Model(&refund).Where("id = ?", reference).Scan(ctx); err != nil {
 			return nil, refund, ignoreNoRows(err)
 		}
@@ -76,8 +77,8 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 		return nil, refund, ignoreNoRows(err)
 	}
 
-	// Another checkout than the attempt's own is one that we do not know, unless it is that of another attempt (otherOwner).
-	if t.Reference != nil && e.CheckoutID != "" && *t.Reference != e.CheckoutID && !isPaymentOf(&t, e) {
+	// Another checkout than the attempt's own is one that we do not know, unless it is that of another attempt (payments.OtherOwner).
+	if t.Reference != nil && e.CheckoutID != "" && *t.Reference != e.CheckoutID && !t.IsNamedBy(e) {
 		known, err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("kind = ?", models.KindPayment).
 			Where("gateway = ?", t.Gateway).Where("reference = ?", e.CheckoutID).Exists(ctx)
 		if err != nil || !known {
@@ -86,23 +87,11 @@ func resolve(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (*models.Pa
 	}
 
 	e.TransactionID = &t.ID
-	if isRefundEvent(e.Type) {
+	if e.Type.IsAboutRefund() {
 		e.RefundID = &refund.ID
 	}
 
 	return &t, refund, keepPaymentID(ctx, tx, &t, e)
-}
-
-func isRefundEvent(t models.EventType) bool {
-	return t == models.EventRefundSucceeded || t == models.EventRefundFailed
-}
-
-func isDisputeEvent(t models.EventType) bool {
-	return t == models.EventPaymentDisputed || t == models.EventDisputeClosed
-}
-
-func isPaymentEvent(t models.EventType) bool {
-	return t == models.EventPaymentSucceeded || t == models.EventPaymentFailed || t == models.EventPaymentExpired
 }
 
 // ignoreNoRows is nil for "no rows", where finding nothing is a valid result.
@@ -123,5 +112,43 @@ func unknownReference(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) er
 		ID:           unknownReferenceID(e),
 		Kind:         models.IncidentUnknownReference,
 		IncidentText: models.IncidentSays("incident.unknown_reference"),
-	}, eventDetails(e))
+	}, e.Facts())
+}
+
+// refundedPayment is the payment of an event that reports a refund which is none of ours, if the event names its checkout: a person has
+// given something back in the company's own dashboard. The event is kept with the payment; what went back is found by asking the gateway.
+func refundedPayment(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) (found *models.PaymentTransaction, err error) {
+	if e.CheckoutID == "" {
+		return found, nil
+	}
+
+	var t models.PaymentTransaction
+
+	err = tx.NewSelect().Model(&t).Where("kind IN (?)", bun.List(models.Paying())).Where("channel = ?", e.Channel).
+		Where("(reference = ?0 OR gateway_payment_id = ?0)", e.CheckoutID).Order("kind").Limit(1).Scan(ctx)
+	if err != nil {
+		return found, ignoreNoRows(err)
+	}
+
+	e.TransactionID = &t.ID
+
+	return &t, nil
+}
+
+// keepPaymentID writes the gateway's id of the payment down when it is first heard.
+func keepPaymentID(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
+	ofAnother := t.Reference != nil && *t.Reference != e.CheckoutID
+	// What comes after the money may be about another payment of the checkout.
+	settled := t.TakenAt() != nil && e.Type == models.EventPaymentSucceeded
+	if e.GatewayPaymentID == "" || t.GatewayPaymentID != nil || ofAnother || settled {
+		return nil
+	}
+
+	_, err := tx.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("gateway_payment_id = ?", e.GatewayPaymentID).
+		Where("id = ?", t.ID).Where("gateway_payment_id IS NULL").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("keep the gateway's id of a payment: %w", err)
+	}
+
+	return nil
 }

@@ -1,18 +1,13 @@
-package payments
+package inbox
 
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
-	"rihla/internal/store/incidents"
-	"rihla/internal/store/ledger"
 	"rihla/models"
 )
 
@@ -49,7 +44,7 @@ const (
 // may send more: each is listed once, up to reusedKept.
 func reusedID(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error {
 	sum := sha256.Sum256([]byte(*e.Body))
-	event := eventDetails(e)
+	event := e.Facts()
 	event["body_sha256"] = hex.EncodeToString(sum[:])
 
 	if len(*e.Body) <= reusedShown {
@@ -85,7 +80,7 @@ func unknownEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) error 
 		ID:           models.IncidentID(models.IncidentUnknownEvent, string(e.Channel)+":"+string(e.Type)),
 		Kind:         models.IncidentUnknownEvent,
 		Status:       models.IncidentOpen,
-		Details:      map[string]any{"channel": e.Channel, "type": e.Type, "events": []map[string]any{eventDetails(e)}},
+		Details:      map[string]any{"channel": e.Channel, "type": e.Type, "events": []map[string]any{e.Facts()}},
 		IncidentText: models.IncidentSays("incident.unknown_event", "type", e.Type),
 	}
 
@@ -104,7 +99,7 @@ func unreadableEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) err
 		ID:           models.IncidentID(models.IncidentUnknownEvent, string(e.Channel)+":"+string(e.Type)+":"+e.Unreadable),
 		Kind:         models.IncidentUnknownEvent,
 		Status:       models.IncidentOpen,
-		Details:      map[string]any{"channel": e.Channel, "type": e.Type, "cause": e.Unreadable, "events": []map[string]any{eventDetails(e)}},
+		Details:      map[string]any{"channel": e.Channel, "type": e.Type, "cause": e.Unreadable, "events": []map[string]any{e.Facts()}},
 		IncidentText: models.IncidentSays("incident.unreadable_event", "cause", e.Unreadable),
 	}
 
@@ -118,64 +113,4 @@ func unreadableEvent(ctx context.Context, tx bun.Tx, e *models.WebhookEvent) err
 	}
 
 	return nil
-}
-
-// otherOwner is the attempt whose checkout an event about t names, when that is not t itself; uuid.Nil otherwise. An attempt that
-// knows its checkout costs no query.
-func otherOwner(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) (other uuid.UUID, err error) {
-	if t == nil || e.CheckoutID == "" || isRefundEvent(e.Type) || t.Reference != nil && *t.Reference == e.CheckoutID || isPaymentOf(t, e) {
-		return uuid.Nil, nil
-	}
-
-	err = tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("kind = ?", models.KindPayment).
-		Where("gateway = ?", t.Gateway).Where("reference = ?", e.CheckoutID).Where("id <> ?", t.ID).Scan(ctx, &other)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return uuid.Nil, fmt.Errorf("look for the checkout's attempt: %w", err)
-	}
-
-	return other, nil
-}
-
-// referenceConflict asks a person to look at a checkout that the gateway gives to two attempts.
-func referenceConflict(
-	ctx context.Context, tx bun.IDB, t *models.PaymentTransaction, other uuid.UUID, event map[string]any,
-) error {
-	event["other_transaction_id"] = other
-
-	return incidents.Open(ctx, tx, models.Incident{
-		ID:                   models.IncidentID(models.IncidentReferenceClash, t.ID.String()),
-		Kind:                 models.IncidentReferenceClash,
-		PaymentTransactionID: &t.ID,
-		BookingID:            t.BookingID,
-		AdCampaignID:         t.AdCampaignID,
-		IncidentText:         models.IncidentSays("incident.reference_conflict"),
-		WorkflowID:           models.PaymentWorkflowID(t.ID),
-	}, event)
-}
-
-// ErrReferenceTaken reports a checkout that another attempt has already.
-var ErrReferenceTaken = errors.New("the gateway gave the checkout of another attempt")
-
-// checkoutTaken opens the incident about a checkout that the gateway has given to the attempt although it is another one's.
-func (s *Store) checkoutTaken(ctx context.Context, id uuid.UUID, reference string) error {
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := ledger.LockTransaction(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-
-		asked := models.WebhookEvent{CheckoutID: reference, Type: "checkout.created"}
-
-		other, err := otherOwner(ctx, tx, &t, &asked)
-		if err != nil {
-			return err
-		}
-
-		return referenceConflict(ctx, tx, &t, other, map[string]any{"webhook_id": "checkout:" + reference, "checkout_id": reference})
-	})
-	if err != nil {
-		return fmt.Errorf("report a checkout that another attempt has: %w", err)
-	}
-
-	return ErrReferenceTaken
 }

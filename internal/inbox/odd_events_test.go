@@ -1,4 +1,4 @@
-package payments_test
+package inbox_test
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestWebhookBeforeItsPayment(t *testing.T) {
 	for name, opened := range map[string]bool{"and before its checkout is saved": false, "and after its checkout is saved": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			booking := b.Book(t, b.Trip, 1)
 			a := b.Attempt(booking, 1, models.MethodCreditCard)
 			early := bookstest.Event(models.PaymentTransaction{
@@ -61,7 +61,7 @@ func TestWebhookBeforeItsPayment(t *testing.T) {
 // TestEarlyWebhookOfAnother: only what the event names can become its own.
 func TestEarlyWebhookOfAnother(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	strange := bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.MerchantReference = uuid.NewString() })
 	b.Deliver(t, strange)
@@ -81,7 +81,7 @@ func TestWebhooksInAnyOrder(t *testing.T) {
 	for _, together := range []bool{false, true} {
 		t.Run(fmt.Sprintf("together=%t", together), func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			trip := b.InsertTrip(t, 40, nil)
 
 			for n, order := range permutations(says) {
@@ -112,7 +112,7 @@ func TestWebhooksInAnyOrder(t *testing.T) {
 // TestFailureAfterPayment: what was paid stays paid.
 func TestFailureAfterPayment(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Paid(t, 1)
 	before := b.BookingNow(t, *tx.BookingID)
 
@@ -131,7 +131,7 @@ func TestFailureAfterPayment(t *testing.T) {
 // attempt is what is left to close.
 func TestSuccessForAReplacedAttempt(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 	first := b.Open(t, booking, 1)
 

@@ -1,4 +1,4 @@
-package payments
+package inbox
 
 import (
 	"context"
@@ -37,12 +37,6 @@ WITH open AS (
     RETURNING id
 )
 SELECT id, transaction_id, COALESCE(booking_id, '00000000-0000-0000-0000-000000000000') FROM stored JOIN open USING (id)`
-
-// MayBeOpen reports an event that StoreOpenEvents may be able to store: one about a payment, of which the gateway names the attempt and
-// its checkout.
-func MayBeOpen(e *models.WebhookEvent) bool {
-	return isPaymentEvent(e.Type) && !e.Hint && e.CheckoutID != "" && uuid.Validate(e.MerchantReference) == nil
-}
 
 // StoreOpenEvents stores those of the events that are about an open attempt which knows its checkout, as nearly all are, in one statement
 // and one commit, and returns them by their ids. It does nothing with the others: StoreEvent decides about each of them, as it would have

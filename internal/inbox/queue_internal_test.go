@@ -1,4 +1,4 @@
-package intake
+package inbox
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -29,9 +28,9 @@ type books struct {
 	open func(e *models.WebhookEvent) (stored bool) // nil: all
 }
 
-func (b *books) intake() *Intake { return New(slog.New(slog.DiscardHandler), b.together, b.one) }
+func (b *books) queue() *Queue { return NewQueue(slog.New(slog.DiscardHandler), b.together, b.one) }
 
-func (b *books) together(_ context.Context, events []models.WebhookEvent) (map[uuid.UUID]payments.Stored, error) {
+func (b *books) together(_ context.Context, events []models.WebhookEvent) (map[uuid.UUID]Stored, error) {
 	b.mu.Lock()
 	ids := make([]string, len(events))
 
@@ -52,28 +51,28 @@ func (b *books) together(_ context.Context, events []models.WebhookEvent) (map[u
 		}
 	}
 
-	out := map[uuid.UUID]payments.Stored{}
+	out := map[uuid.UUID]Stored{}
 
 	for i := range events {
 		if b.open == nil || b.open(&events[i]) {
-			out[events[i].ID] = payments.Stored{Known: true, Deliver: true, Delivery: models.Delivery{EventID: events[i].ID}}
+			out[events[i].ID] = Stored{Known: true, Deliver: true, Delivery: models.Delivery{EventID: events[i].ID}}
 		}
 	}
 
 	return out, nil
 }
 
-func (b *books) one(_ context.Context, e models.WebhookEvent, _ time.Time) (payments.Stored, error) {
+func (b *books) one(_ context.Context, e models.WebhookEvent, _ time.Time) (Stored, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	b.alone = append(b.alone, e.WebhookID)
 
 	if b.bad[e.WebhookID] {
-		return payments.Stored{}, errors.New("cannot be stored")
+		return Stored{}, errors.New("cannot be stored")
 	}
 
-	return payments.Stored{Known: true, Delivery: models.Delivery{EventID: e.ID}}, nil
+	return Stored{Known: true, Delivery: models.Delivery{EventID: e.ID}}, nil
 }
 
 func event(channel models.Channel, id string) models.WebhookEvent {
@@ -83,7 +82,7 @@ func event(channel models.Channel, id string) models.WebhookEvent {
 	}
 }
 
-func put(t *testing.T, in *Intake, ctx context.Context, channel models.Channel, id string) <-chan error { //nolint:revive // t comes first
+func put(t *testing.T, in *Queue, ctx context.Context, channel models.Channel, id string) <-chan error { //nolint:revive // t comes first
 	t.Helper()
 
 	done := make(chan error, 1)
@@ -104,7 +103,7 @@ func TestEventsGoTogetherWhileOthersAreWritten(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		b := &books{hold: make(chan struct{})}
-		in := b.intake()
+		in := b.queue()
 
 		ids := []string{"1", "2", "3", "4"}
 		done := make([]<-chan error, 0, len(ids))
@@ -148,7 +147,7 @@ func TestOneBadEventFailsAlone(t *testing.T) {
 				return nil
 			},
 		}
-		in := b.intake()
+		in := b.queue()
 
 		put(t, in, t.Context(), models.ChannelGatewayA, "first")
 
@@ -178,7 +177,7 @@ func TestAPanicIsNoEndForOthers(t *testing.T) {
 				return nil
 			},
 		}
-		in := b.intake()
+		in := b.queue()
 
 		put(t, in, t.Context(), models.ChannelGatewayA, "first")
 
@@ -191,7 +190,7 @@ func TestAPanicIsNoEndForOthers(t *testing.T) {
 
 		require.NoError(t, <-put(t, in, t.Context(), models.ChannelGatewayA, "later"))
 		require.Equal(t, []string{"later"}, b.batches[len(b.batches)-1])
-		require.Zero(t, in.lanes[models.ChannelGatewayA].inside)
+		require.Zero(t, in.channels[models.ChannelGatewayA].inside)
 	})
 }
 
@@ -203,7 +202,7 @@ func TestWithoutTheDatabaseNothingIsTriedAgain(t *testing.T) {
 		away := &pgconn.PgError{Code: "57P01"}
 		b := &books{fail: func([]models.WebhookEvent) error { return away }}
 
-		require.ErrorIs(t, <-put(t, b.intake(), t.Context(), models.ChannelGatewayA, "1"), away)
+		require.ErrorIs(t, <-put(t, b.queue(), t.Context(), models.ChannelGatewayA, "1"), away)
 		require.Empty(t, b.alone)
 	})
 }
@@ -214,7 +213,7 @@ func TestOthersAreStoredAlone(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		b := &books{open: func(*models.WebhookEvent) bool { return false }}
-		in := b.intake()
+		in := b.queue()
 
 		require.NoError(t, <-put(t, in, t.Context(), models.ChannelGatewayA, "ended"))
 
@@ -235,7 +234,7 @@ func TestAFullChannelRefusesAtOnce(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		b := &books{hold: make(chan struct{})}
-		in := b.intake()
+		in := b.queue()
 
 		var stored sync.WaitGroup
 
@@ -263,7 +262,7 @@ func TestAFullChannelRefusesAtOnce(t *testing.T) {
 		}
 
 		require.NoError(t, <-put(t, in, t.Context(), models.ChannelGatewayA, "later"))
-		require.Zero(t, in.lanes[models.ChannelGatewayA].inside)
+		require.Zero(t, in.channels[models.ChannelGatewayA].inside)
 	})
 }
 
@@ -273,7 +272,7 @@ func TestARequestThatGaveUpIsNotStored(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		b := &books{hold: make(chan struct{})}
-		in := b.intake()
+		in := b.queue()
 
 		put(t, in, t.Context(), models.ChannelGatewayA, "first")
 

@@ -1,4 +1,4 @@
-package payments_test
+package inbox_test
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestLastDecline(t *testing.T) {
 		return got.LastDecline
 	}
 	decline := func(try, code string, at time.Time) {
-		require.NoError(t, s.StoreDecline(ctx, &tx, try, payments.Decline{At: at, ResultCode: code, Reason: "said " + code}))
+		require.NoError(t, b.Store.Inbox.StoreDecline(ctx, &tx, try, payments.Decline{At: at, ResultCode: code, Reason: "said " + code}))
 	}
 
 	require.Nil(t, shown())

@@ -1,4 +1,4 @@
-package payments_test
+package inbox_test
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ func signed(e models.WebhookEvent, body string) models.WebhookEvent {
 
 func TestAWebhookIDIsOfOneMessage(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	declined := signed(bookstest.Event(tx, models.EventPaymentFailed, nil), `{"type": "payment.failed", "data": {"amount": 115.00}}`)
 	b.Deliver(t, declined)
@@ -64,7 +64,7 @@ func TestAWebhookIDIsOfOneMessage(t *testing.T) {
 // Of what was stored before bodies were kept only the fields can be compared.
 func TestAWebhookIDOfAnOldMessage(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	old := bookstest.Event(tx, models.EventPaymentFailed, nil)
 	b.Deliver(t, old)
@@ -79,7 +79,7 @@ func TestAWebhookIDOfAnOldMessage(t *testing.T) {
 // Received events are append-only; only their outcome can be updated.
 func TestWhatAGatewaySaidNeverChanges(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	b.Paid(t, 1)
 
 	for _, query := range []string{
@@ -97,7 +97,7 @@ func TestWhatAGatewaySaidNeverChanges(t *testing.T) {
 // The timeline shows what was signed.
 func TestTheTimelineHoldsTheBody(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	e := signed(bookstest.Event(tx, models.EventPaymentFailed, nil), `{"type":"payment.failed"}`)
 	b.Deliver(t, e)
@@ -159,7 +159,7 @@ func TestAnEventThatNamesAnothersCheckout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupBooks(t)
+			b := setup(t)
 			other := b.Paid(t, 1)
 			tx := edit(t, b)
 			before := b.Transaction(t, tx.ID)
@@ -181,7 +181,7 @@ func TestAnEventThatNamesAnothersCheckout(t *testing.T) {
 // The other attempt learns its checkout only after the event was stored.
 func TestAnEventThatNamesACheckoutSavedLater(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx, other := b.bare(t), b.bare(t)
 	e := bookstest.Event(tx, models.EventPaymentSucceeded, nil)
 	require.True(t, b.Deliver(t, e).Deliver)
@@ -197,7 +197,7 @@ func TestAnEventThatNamesACheckoutSavedLater(t *testing.T) {
 // The gateway answers two requests with one checkout.
 func TestSaveTheCheckoutOfAnother(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	other, tx := b.Paid(t, 1), b.bare(t)
 
 	for range 2 {
@@ -212,7 +212,7 @@ func TestSaveTheCheckoutOfAnother(t *testing.T) {
 // An incident that hears the same webhook again and again does not grow by it.
 func TestAnIncidentListsAnEventOnce(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	e := bookstest.Event(b.Open(t, b.Book(t, b.Trip, 1), 1), models.EventPaymentSucceeded, func(e *models.WebhookEvent) {
 		e.MerchantReference = uuid.NewString()
 	})
@@ -227,7 +227,7 @@ func TestAnIncidentListsAnEventOnce(t *testing.T) {
 // Gateways spell a currency as they like.
 func TestACurrencyInSmallLetters(t *testing.T) {
 	t.Parallel()
-	b := setupBooks(t)
+	b := setup(t)
 	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.Currency = strings.ToLower(e.Currency) }))
 	require.Equal(t, models.TransactionPaid, b.Settle(t, tx, time.Now()).Status)

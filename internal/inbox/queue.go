@@ -1,6 +1,4 @@
-// Package intake stores verified webhooks: each channel has a queue of its own with a bound, and the events that arrive while others are
-// written go into the next statement together.
-package intake
+package inbox
 
 import (
 	"context"
@@ -14,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/internal/store/db"
-	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -31,41 +28,42 @@ const (
 )
 
 // Together stores those of the events that can be stored in one statement, and returns them by their ids.
-type Together func(ctx context.Context, events []models.WebhookEvent) (map[uuid.UUID]payments.Stored, error)
+type Together func(ctx context.Context, events []models.WebhookEvent) (map[uuid.UUID]Stored, error)
 
 // Alone stores one event, whatever it is about.
-type Alone func(ctx context.Context, e models.WebhookEvent, now time.Time) (payments.Stored, error)
+type Alone func(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error)
 
-// Intake is safe for concurrent use.
-type Intake struct {
+// Queue stores verified webhooks: each channel has a queue of its own with a bound, and the events that arrive while others are written
+// go into the next statement together. It is safe for concurrent use.
+type Queue struct {
 	together Together
 	alone    Alone
 	log      *slog.Logger
-	lanes    map[models.Channel]*lane
+	channels map[models.Channel]*waiting
 }
 
-// New is an intake without deliveries: payments.Store has StoreOpenEvents and StoreEvent.
-func New(log *slog.Logger, together Together, alone Alone) *Intake {
-	in := &Intake{together: together, alone: alone, log: log, lanes: map[models.Channel]*lane{}}
+// NewQueue is an empty queue: Store has StoreOpenEvents and StoreEvent.
+func NewQueue(log *slog.Logger, together Together, alone Alone) *Queue {
+	q := &Queue{together: together, alone: alone, log: log, channels: map[models.Channel]*waiting{}}
 
 	for _, channel := range slices.Concat(models.Channels(), models.BackupChannels()) {
-		in.lanes[channel] = &lane{alone: make(chan struct{}, aloneAtOnce)}
+		q.channels[channel] = &waiting{alone: make(chan struct{}, aloneAtOnce)}
 	}
 
-	return in
+	return q
 }
 
-// lane is the queue of a channel.
-type lane struct {
+// waiting is the queue of a channel.
+type waiting struct {
 	mu      sync.Mutex
 	inside  int
-	waiting []*delivery // for the next batch
+	next    []*delivery // for the next batch
 	writing bool        // a batch is under way
 
 	alone chan struct{} // a place for each transaction
 }
 
-// delivery waits for the batch that its event is in.
+// delivery waits for the batch that its event is q.
 type delivery struct {
 	ctx   context.Context //nolint:containedctx // of the request, which may give up before its event is in a batch
 	event models.WebhookEvent
@@ -73,22 +71,22 @@ type delivery struct {
 }
 
 type outcome struct {
-	stored payments.Stored
+	stored Stored
 	ok     bool // else the event is to be stored alone
 	err    error
 }
 
-// Put stores a verified event as payments.Store.StoreEvent does, and returns after its commit. Error: SERVICE_UNAVAILABLE at once when
+// Put stores a verified event as Store.StoreEvent does, and returns after its commit. Error: SERVICE_UNAVAILABLE at once when
 // the channel's queue is full, ErrFull.
-func (in *Intake) Put(ctx context.Context, e models.WebhookEvent, now time.Time) (payments.Stored, error) {
-	l := in.lanes[e.Channel]
+func (q *Queue) Put(ctx context.Context, e models.WebhookEvent, now time.Time) (Stored, error) {
+	l := q.channels[e.Channel]
 	if !l.enter() {
-		return payments.Stored{}, ErrFull
+		return Stored{}, ErrFull
 	}
 	defer l.leave()
 
-	if payments.MayBeOpen(&e) {
-		o := in.batched(ctx, l, e)
+	if e.MayBeOpen() {
+		o := q.batched(ctx, l, e)
 		if o.ok || o.err != nil {
 			return o.stored, o.err
 		}
@@ -97,18 +95,18 @@ func (in *Intake) Put(ctx context.Context, e models.WebhookEvent, now time.Time)
 	select {
 	case l.alone <- struct{}{}:
 	case <-ctx.Done():
-		return payments.Stored{}, ctx.Err()
+		return Stored{}, ctx.Err()
 	}
 
 	defer func() { <-l.alone }()
 
-	return in.alone(ctx, e, now)
+	return q.alone(ctx, e, now)
 }
 
 // ErrFull reports that a channel has as many deliveries under way as it may.
 var ErrFull = models.NewError(models.CodeServiceUnavailable, "webhook.queue_full")
 
-func (l *lane) enter() bool {
+func (l *waiting) enter() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
@@ -121,7 +119,7 @@ func (l *lane) enter() bool {
 	return true
 }
 
-func (l *lane) leave() {
+func (l *waiting) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
@@ -129,16 +127,16 @@ func (l *lane) leave() {
 }
 
 // batched has the event stored with those that arrive while the batch before is written: at once, when there is none.
-func (in *Intake) batched(ctx context.Context, l *lane, e models.WebhookEvent) outcome {
+func (q *Queue) batched(ctx context.Context, l *waiting, e models.WebhookEvent) outcome {
 	d := &delivery{ctx: ctx, event: e, done: make(chan outcome, 1)}
 
 	l.mu.Lock()
 
-	l.waiting = append(l.waiting, d)
+	l.next = append(l.next, d)
 	if !l.writing {
 		l.writing = true
 
-		go in.write(l)
+		go q.write(l)
 	}
 
 	l.mu.Unlock()
@@ -152,39 +150,39 @@ func (in *Intake) batched(ctx context.Context, l *lane, e models.WebhookEvent) o
 }
 
 // write stores batches until no event waits. There is one at a time, so that events are stored in the order of their arrival.
-func (in *Intake) write(l *lane) {
+func (q *Queue) write(l *waiting) {
 	for {
-		batch := l.next()
+		batch := l.take()
 		if batch == nil {
 			return
 		}
 
-		in.writeBatch(batch)
+		q.writeBatch(batch)
 		clear(batch) // what has been answered is kept by nothing
 	}
 }
 
-// next takes what waits; nil, and the writing is over, when nothing does.
-func (l *lane) next() []*delivery {
+// take removes the next batch; nil, and the writing is over, when nothing does.
+func (l *waiting) take() []*delivery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	n := min(len(l.waiting), maxBatch)
+	n := min(len(l.next), maxBatch)
 	if n == 0 {
-		l.writing, l.waiting = false, nil
+		l.writing, l.next = false, nil
 
 		return nil
 	}
 
-	batch := l.waiting[:n:n]
-	l.waiting = l.waiting[n:]
+	batch := l.next[:n:n]
+	l.next = l.next[n:]
 
 	return batch
 }
 
 // writeBatch stores the events of the requests that still wait. When the statement fails for another reason than that the database is
 // away, or panics, one of the events may be the cause: each is stored alone then, and fails alone.
-func (in *Intake) writeBatch(batch []*delivery) {
+func (q *Queue) writeBatch(batch []*delivery) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
 	defer cancel()
 
@@ -200,14 +198,14 @@ func (in *Intake) writeBatch(batch []*delivery) {
 		return
 	}
 
-	stored, err := in.storeTogether(ctx, events)
+	stored, err := q.storeTogether(ctx, events)
 
 	switch {
 	case err == nil:
 	case db.IsUnavailable(err) || ctx.Err() != nil:
 		stored = nil
 	default:
-		in.log.WarnContext(ctx, "webhooks not stored together; each is stored alone", "events", len(events), "error", err)
+		q.log.WarnContext(ctx, "webhooks not stored together; each is stored alone", "events", len(events), "error", err)
 
 		stored, err = nil, nil
 	}
@@ -220,13 +218,13 @@ func (in *Intake) writeBatch(batch []*delivery) {
 
 // storeTogether turns a panic into an error. No request's middleware is above this goroutine: a panic would end the process, and all
 // deliveries with it.
-func (in *Intake) storeTogether(ctx context.Context, events []models.WebhookEvent) (stored map[uuid.UUID]payments.Stored, err error) {
+func (q *Queue) storeTogether(ctx context.Context, events []models.WebhookEvent) (stored map[uuid.UUID]Stored, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			stored, err = nil, fmt.Errorf("panic: %T", p) // its value may hold what was delivered
-			in.log.ErrorContext(ctx, "panic while webhooks were stored together", "error", err, "stack", string(debug.Stack()))
+			q.log.ErrorContext(ctx, "panic while webhooks were stored together", "error", err, "stack", string(debug.Stack()))
 		}
 	}()
 
-	return in.together(ctx, events)
+	return q.together(ctx, events)
 }
