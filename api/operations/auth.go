@@ -353,8 +353,6 @@ func userOf(u *models.User) gen.User {
 }
 
 // utc is a moment as the API writes it (RFC 3339 with Z; rules: dates.riyadh).
-func utc(t time.Time) time.Time { return t.UTC() }
-
 func utcOrNil(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

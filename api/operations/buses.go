@@ -109,22 +109,6 @@ func (o *Operations) DeleteBus(ctx context.Context, r gen.DeleteBusRequestObject
 	return gen.DeleteBus204Response{}, o.Store.Catalogue.DeleteBus(ctx, actor(ctx), r.ID, o.Now())
 }
 
-func setBus(b *models.Bus, in *gen.BusInput) {
-	b.PlateNumber, b.Model, b.Capacity = in.PlateNumber, in.Model, in.Capacity
-	b.Features, b.Status = in.Features, in.Status
-	b.DriverName = in.Driver.Name
-	b.DriverPhone, b.DriverLicense = valueOf(in.Driver.Phone), valueOf(in.Driver.LicenseNumber)
-}
-
-func busInput(b *models.Bus) gen.BusInput {
-	return gen.BusInput{
-		PlateNumber: b.PlateNumber, Model: b.Model, Capacity: b.Capacity, Features: b.Features, Status: b.Status,
-		Driver: gen.DriverInput{
-			Name: b.DriverName, Phone: optional(b.DriverPhone), LicenseNumber: optional(b.DriverLicense),
-		},
-	}
-}
-
 // bus is one bus with its photos, as its company sees it.
 func (o *Operations) bus(ctx context.Context, b *models.Bus) (gen.Bus, error) {
 	data, err := o.buses(ctx, []models.Bus{*b})
@@ -146,31 +130,10 @@ func (o *Operations) buses(ctx context.Context, buses []models.Bus) ([]gen.Bus, 
 }
 
 func (o *Operations) busOf(b *models.Bus, photos []models.BusPhoto) gen.Bus {
-	label := models.ResourceStatusLabel(b.Status)
-	affected, total := affectedOf(b.Affected)
+	out := busBody(b)
+	out.Photos = o.photosOf(photos)
 
-	return gen.Bus{
-		ID: b.ID, ProviderID: b.ProviderID, PlateNumber: b.PlateNumber, Model: b.Model, Capacity: b.Capacity,
-		Driver: gen.Driver{
-			Name: b.DriverName, Phone: optional(b.DriverPhone), LicenseNumber: optional(b.DriverLicense),
-		},
-		Features: b.Features, Photos: o.photosOf(photos),
-		Status: b.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(b.CreatedAt), UpdatedAt: utc(b.UpdatedAt), AffectedTrips: affected, AffectedTripsTotal: total,
-	}
-}
-
-// affectedOf are the trips that use what was taken out of use; nil, and so not in the answer, of anything else.
-func affectedOf(a *models.Affected) (trips *gen.AffectedTrips, total *int64) {
-	if a == nil {
-		return nil, nil
-	}
-
-	all := mapEach(a.Trips, func(t *models.Trip) gen.AffectedTrip {
-		return gen.AffectedTrip{ID: t.ID, Title: t.Title, DepartureAt: utc(t.DepartureAt)}
-	})
-
-	return &all, &a.Total
+	return out
 }
 
 func busPath(id uuid.UUID) string { return "/api/v1/provider/buses/" + id.String() }

@@ -102,28 +102,10 @@ func (o *Operations) ResumeAdCampaign(
 	return gen.ResumeAdCampaign200JSONResponse{Data: o.campaignOf(&c)}, nil
 }
 
-func setCampaign(c *models.AdCampaign, in *gen.AdCampaignInput) {
-	c.TripID, c.Title, c.Description, c.Price = in.TripID, in.Title, valueOf(in.Description), in.Price
-	c.StartsOn, c.EndsOn = dateOf(&in.StartsOn), dateOf(&in.EndsOn)
-}
-
-func campaignInput(c *models.AdCampaign) gen.AdCampaignInput {
-	return gen.AdCampaignInput{
-		TripID: c.TripID, Title: c.Title, Description: optional(c.Description),
-		StartsOn: toDate(c.StartsOn), EndsOn: toDate(c.EndsOn), Price: c.Price,
-	}
-}
-
 // campaignOf is a campaign with what its payment costs (rules: prices.campaign).
 func (o *Operations) campaignOf(c *models.AdCampaign) gen.AdCampaign {
-	label := c.Status.Label()
-	amount, vat, rate := c.Cost(o.Store.Policies().VATAd)
+	out := campaignBody(c)
+	out.Amount, out.VatAmount, out.VatRate = c.Cost(o.Store.Policies().VATAd)
 
-	return gen.AdCampaign{
-		ID: c.ID, ProviderID: c.ProviderID, TripID: c.TripID, Title: c.Title, Description: optional(c.Description),
-		StartsOn: toDate(c.StartsOn), EndsOn: toDate(c.EndsOn),
-		Price: c.Price, VatRate: rate, VatAmount: vat, Amount: amount, Currency: models.Currency,
-		Status: c.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(c.CreatedAt), UpdatedAt: utc(c.UpdatedAt),
-	}
+	return out
 }

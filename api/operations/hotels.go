@@ -74,27 +74,3 @@ func (o *Operations) PatchHotel(ctx context.Context, r gen.PatchHotelRequestObje
 func (o *Operations) DeleteHotel(ctx context.Context, r gen.DeleteHotelRequestObject) (gen.DeleteHotelResponseObject, error) {
 	return gen.DeleteHotel204Response{}, o.Store.Catalogue.DeleteHotel(ctx, actor(ctx), r.ID, o.Now())
 }
-
-func setHotel(h *models.Hotel, in *gen.HotelInput) {
-	h.Name, h.City, h.Stars, h.Status = in.Name, in.City, in.Stars, in.Status
-	h.Address, h.Description = valueOf(in.Address), valueOf(in.Description)
-}
-
-func hotelInput(h *models.Hotel) gen.HotelInput {
-	return gen.HotelInput{
-		Name: h.Name, City: h.City, Stars: h.Stars, Address: optional(h.Address), Description: optional(h.Description),
-		Status: h.Status,
-	}
-}
-
-func hotelOf(h *models.Hotel) gen.Hotel {
-	label := models.ResourceStatusLabel(h.Status)
-	affected, total := affectedOf(h.Affected)
-
-	return gen.Hotel{
-		ID: h.ID, ProviderID: h.ProviderID, Name: h.Name, City: h.City, Stars: h.Stars,
-		Address: optional(h.Address), Description: optional(h.Description),
-		Status: h.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(h.CreatedAt), UpdatedAt: utc(h.UpdatedAt), AffectedTrips: affected, AffectedTripsTotal: total,
-	}
-}

@@ -60,8 +60,6 @@ func dateOf(d *openapi.Date) models.Date {
 	return models.NewDate(d.Year(), d.Month(), d.Day())
 }
 
-func toDate(d models.Date) openapi.Date { return openapi.Date{Time: d.Time()} }
-
 // mapEach converts the items of a list.
 func mapEach[T, U any](items []T, convert func(*T) U) []U {
 	out := make([]U, len(items))

@@ -131,19 +131,3 @@ func tripBookingOf(b *models.Booking) gen.TripBooking {
 
 	return out
 }
-
-func setTrip(t *models.Trip, in *gen.TripInput) {
-	t.Type, t.Title, t.Origin, t.Destination = models.TripType(in.Type), in.Title, in.Origin, in.Destination
-	t.DepartureAt, t.ReturnAt = in.DepartureAt, in.ReturnAt
-	t.HotelID, t.BusID, t.RestStopIDs = in.HotelID, in.BusID, in.RestStopIds
-	t.PricePerSeat, t.Capacity = in.PricePerSeat, in.Capacity
-}
-
-func tripInput(t *models.Trip) gen.TripInput {
-	return gen.TripInput{
-		Type: gen.TripType(t.Type), Title: t.Title, Origin: t.Origin, Destination: t.Destination,
-		DepartureAt: utc(t.DepartureAt), ReturnAt: utc(t.ReturnAt),
-		HotelID: t.HotelID, BusID: t.BusID, RestStopIds: t.RestStopIDs,
-		PricePerSeat: t.PricePerSeat, Capacity: t.Capacity,
-	}
-}

@@ -114,20 +114,4 @@ func (o *Operations) setProvider(p *models.Provider, in *gen.ProviderInput) {
 	}
 }
 
-func providerInput(p *models.Provider) gen.ProviderInput {
-	return gen.ProviderInput{
-		Name: p.Name, Email: p.Email, Phone: p.Phone, City: optional(p.City), CommissionRate: &p.CommissionRate,
-	}
-}
-
-func providerOf(p *models.Provider) gen.Provider {
-	label := models.ResourceStatusLabel(p.Status)
-
-	return gen.Provider{
-		ID: p.ID, Name: p.Name, Email: p.Email, Phone: p.Phone, City: optional(p.City), CommissionRate: p.CommissionRate,
-		Status: p.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(p.CreatedAt), UpdatedAt: utc(p.UpdatedAt),
-	}
-}
-
 func providerPath(p *models.Provider) string { return "/api/v1/admin/providers/" + p.ID.String() }

@@ -2,9 +2,6 @@ package operations
 
 import (
 	"context"
-	"encoding/json"
-
-	"github.com/shopspring/decimal"
 
 	"rihla/api/gen"
 	"rihla/internal/store/catalogue"
@@ -75,57 +72,4 @@ func (o *Operations) PatchRestStop(ctx context.Context, r gen.PatchRestStopReque
 // DeleteRestStop deletes softly.
 func (o *Operations) DeleteRestStop(ctx context.Context, r gen.DeleteRestStopRequestObject) (gen.DeleteRestStopResponseObject, error) {
 	return gen.DeleteRestStop204Response{}, o.Store.Catalogue.DeleteRestStop(ctx, actor(ctx), r.ID, o.Now())
-}
-
-func setRestStop(s *models.RestStop, in *gen.RestStopInput) {
-	s.Name, s.City, s.Status, s.Amenities = in.Name, in.City, in.Status, in.Amenities
-	s.Latitude, s.Longitude = degrees(in.Latitude), degrees(in.Longitude)
-}
-
-func restStopInput(s *models.RestStop) gen.RestStopInput {
-	return gen.RestStopInput{
-		Name: s.Name, City: s.City, Status: s.Status, Amenities: s.Amenities,
-		Latitude: degreesOf(s.Latitude), Longitude: degreesOf(s.Longitude),
-	}
-}
-
-func restStopOf(s *models.RestStop) gen.RestStop {
-	label := models.ResourceStatusLabel(s.Status)
-	affected, total := affectedOf(s.Affected)
-
-	return gen.RestStop{
-		ID: s.ID, ProviderID: s.ProviderID, Name: s.Name, City: s.City,
-		Latitude: degreesOf(s.Latitude), Longitude: degreesOf(s.Longitude), Amenities: s.Amenities,
-		Status: s.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(s.CreatedAt), UpdatedAt: utc(s.UpdatedAt), AffectedTrips: affected, AffectedTripsTotal: total,
-	}
-}
-
-// degreeDecimals is what the database keeps of a coordinate: 0.1 m.
-const degreeDecimals = 6
-
-// degrees reads a coordinate. That it is a number within its bounds was checked against the document.
-func degrees(n *json.Number) *decimal.Decimal {
-	if n == nil {
-		return nil
-	}
-
-	d, err := decimal.NewFromString(n.String())
-	if err != nil {
-		return nil
-	}
-
-	d = d.Round(degreeDecimals)
-
-	return &d
-}
-
-func degreesOf(d *decimal.Decimal) *json.Number {
-	if d == nil {
-		return nil
-	}
-
-	n := json.Number(d.String())
-
-	return &n
 }

@@ -34,17 +34,3 @@ func (o *Operations) GetTrip(ctx context.Context, r gen.GetTripRequestObject) (g
 
 	return gen.GetTrip200JSONResponse{Data: tripOf(&t)}, nil
 }
-
-func tripOf(t *models.Trip) gen.Trip {
-	label, kind, returns := t.Status.Label(), t.Type.Label(), utc(t.ReturnAt)
-
-	return gen.Trip{
-		ID: t.ID, ProviderID: t.ProviderID, ProviderName: t.ProviderName,
-		Type: gen.TripType(t.Type), TypeLabelAr: kind.AR, TypeLabelEn: kind.EN, Title: t.Title,
-		Origin: t.Origin, Destination: t.Destination, DepartureAt: utc(t.DepartureAt), ReturnAt: &returns,
-		HotelID: t.HotelID, BusID: t.BusID, RestStopIds: t.RestStopIDs,
-		PricePerSeat: t.PricePerSeat, Currency: models.Currency, Capacity: t.Capacity, SeatsLeft: t.SeatsLeft(),
-		Status: gen.TripStatus(t.Status), StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-		CreatedAt: utc(t.CreatedAt), UpdatedAt: utc(t.UpdatedAt),
-	}
-}
