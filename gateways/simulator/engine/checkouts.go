@@ -265,11 +265,7 @@ func (s *Server) Current(t *Tx, id string) (*Checkout, error) {
 func (s *Server) AnswerStatus(
 	w http.ResponseWriter, r *http.Request, m *Account, id string, say func(*Checkout, *Fault) Answer,
 ) {
-	s.Faulty(w, r, OpStatus, m, func(f *Fault) Answer {
-		if f.Mode == ModeReject {
-			return s.Refuse(f)
-		}
-
+	s.Asked(w, r, OpStatus, m, func(f *Fault) Answer {
 		row, err := s.Checkout(id)
 
 		switch {

@@ -275,6 +275,37 @@ func (s *Server) Faulty(w http.ResponseWriter, r *http.Request, operation Operat
 	}
 }
 
+// Asked is Faulty for a call that a fault of mode reject refuses before anything is done.
+func (s *Server) Asked(w http.ResponseWriter, r *http.Request, operation Operation, m *Account, answer func(*Fault) Answer) {
+	s.Faulty(w, r, operation, m, func(f *Fault) Answer {
+		if f.Mode == ModeReject {
+			return s.Refuse(f)
+		}
+
+		return answer(f)
+	})
+}
+
+// Changed is Asked for a call that changes something in one transaction.
+func (s *Server) Changed(
+	w http.ResponseWriter, r *http.Request, operation Operation, m *Account, change func(*Tx, *Fault) (Answer, error),
+) {
+	s.Asked(w, r, operation, m, func(f *Fault) Answer {
+		var given Answer
+
+		err := s.Commit(func(t *Tx) (err error) {
+			given, err = change(t, f)
+
+			return err
+		})
+		if err != nil {
+			return s.Internal(err)
+		}
+
+		return given
+	})
+}
+
 // finishedWith ends the request's hold on its key before the answer is written: a client that has the answer may send again.
 func finishedWith(a Answer, finished func()) Answer {
 	finished()

@@ -99,11 +99,7 @@ func (c calls) createCheckout(w http.ResponseWriter, r *http.Request, m *engine.
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
 
-	c.Faulty(w, r, engine.OpCreateCheckout, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpCreateCheckout, m, func(f *engine.Fault) engine.Answer {
 		row := &engine.Checkout{
 			ID: strings.ToUpper(hex.EncodeToString(id)) + node, Merchant: m.Name, MerchantReference: form.Get("merchantTransactionId"),
 			Amount: amount, Currency: form.Get("currency"), PaymentMethod: kind, ExpiresAt: c.Now().Add(sessionLife),
@@ -194,11 +190,7 @@ func (c calls) ask(
 		return
 	}
 
-	c.Faulty(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
 		return answer(kind, f)
 	})
 }

@@ -26,11 +26,7 @@ func (c calls) refund(w http.ResponseWriter, r *http.Request, m *engine.Account)
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
 
-	c.Faulty(w, r, engine.OpRefund, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpRefund, m, func(f *engine.Fault) engine.Answer {
 		of, debit, err := c.checkoutOf(r.PathValue("id"))
 		if err != nil {
 			return c.Internal(err)

@@ -67,11 +67,7 @@ func (c calls) createInvoice(w http.ResponseWriter, r *http.Request, m *engine.A
 		return
 	}
 
-	c.Faulty(w, r, engine.OpCreateCheckout, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpCreateCheckout, m, func(f *engine.Fault) engine.Answer {
 		id, err := engine.NewID("")
 		if err != nil {
 			return c.Internal(err)
@@ -191,41 +187,28 @@ func (c calls) cancelInvoice(w http.ResponseWriter, r *http.Request, m *engine.A
 		return
 	}
 
-	c.Faulty(w, r, engine.OpCancel, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
-		var given engine.Answer
-
-		err := c.Commit(func(t *engine.Tx) error {
-			before, err := c.Current(t, r.PathValue("id"))
-			if err != nil {
-				return err
-			}
-
-			twice := before != nil && before.Status == engine.StatusCanceled
-
-			row, why, err := c.Cancel(t, m, r.PathValue("id"))
-
-			switch {
-			case err != nil:
-				return err
-			case why == engine.RefusedUnknown:
-				given = c.missing()
-			case why != engine.RefusedNothing || twice:
-				given = refused("Cancel failed. The Invoice is already " + statuses[row.Status] + ".")
-			default:
-				given = engine.Success(http.StatusOK, c.invoiceOf(r, row, &engine.Fault{}))
-			}
-
-			return nil
-		})
+	c.Changed(w, r, engine.OpCancel, m, func(t *engine.Tx, _ *engine.Fault) (given engine.Answer, err error) {
+		before, err := c.Current(t, r.PathValue("id"))
 		if err != nil {
-			return c.Internal(err)
+			return given, err
 		}
 
-		return given
+		twice := before != nil && before.Status == engine.StatusCanceled
+
+		row, why, err := c.Cancel(t, m, r.PathValue("id"))
+
+		switch {
+		case err != nil:
+			return given, err
+		case why == engine.RefusedUnknown:
+			given = c.missing()
+		case why != engine.RefusedNothing || twice:
+			given = refused("Cancel failed. The Invoice is already " + statuses[row.Status] + ".")
+		default:
+			given = engine.Success(http.StatusOK, c.invoiceOf(r, row, &engine.Fault{}))
+		}
+
+		return given, nil
 	})
 }
 
@@ -235,11 +218,7 @@ func refused(message string) engine.Answer {
 
 // listWebhooks shows where the account's messages go, without their secrets (docs.moyasar.com/fetch-webhook).
 func (c calls) listWebhooks(w http.ResponseWriter, r *http.Request, m *engine.Account) {
-	c.Faulty(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
 		hooks := []map[string]any{}
 		for i, address := range m.WebhookURLs() {
 			hooks = append(hooks, map[string]any{

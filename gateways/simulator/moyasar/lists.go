@@ -18,11 +18,7 @@ func (c calls) listInvoices(w http.ResponseWriter, r *http.Request, m *engine.Ac
 		page = 1
 	}
 
-	c.Faulty(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
 		rows, err := c.All(m, f)
 		if err != nil {
 			return c.Internal(err)

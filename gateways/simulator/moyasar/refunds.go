@@ -29,11 +29,7 @@ func (c calls) refundPayment(w http.ResponseWriter, r *http.Request, m *engine.A
 		return
 	}
 
-	c.Faulty(w, r, engine.OpRefund, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpRefund, m, func(f *engine.Fault) engine.Answer {
 		id, err := engine.NewID("")
 		if err != nil {
 			return c.Internal(err)

@@ -247,11 +247,7 @@ func find(
 		return
 	}
 
-	c.Faulty(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
 		found, err := search(reference, f)
 		if err != nil {
 			return c.Internal(err)
@@ -268,35 +264,22 @@ func (c calls) cancelCheckout(w http.ResponseWriter, r *http.Request, m *engine.
 		return
 	}
 
-	c.Faulty(w, r, engine.OpCancel, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
-		var given engine.Answer
-
+	c.Changed(w, r, engine.OpCancel, m, func(t *engine.Tx, _ *engine.Fault) (given engine.Answer, err error) {
 		// No stored answer is needed to give the same key the same answer: cancelling twice is cancelling once,
 		// and every other state is final.
-		err := c.Commit(func(t *engine.Tx) error {
-			row, why, err := c.Cancel(t, m, r.PathValue("id"))
+		row, why, err := c.Cancel(t, m, r.PathValue("id"))
 
-			switch {
-			case err != nil:
-				return err
-			case why == engine.RefusedNotOpen:
-				given = refused(why, row.Status, row.Currency)
-			case why != engine.RefusedNothing:
-				given = refused(why, "", "")
-			default:
-				given = engine.Success(http.StatusOK, c.viewOf(r, row, &engine.Fault{}))
-			}
-
-			return nil
-		})
-		if err != nil {
-			return c.Internal(err)
+		switch {
+		case err != nil:
+			return given, err
+		case why == engine.RefusedNotOpen:
+			given = refused(why, row.Status, row.Currency)
+		case why != engine.RefusedNothing:
+			given = refused(why, "", "")
+		default:
+			given = engine.Success(http.StatusOK, c.viewOf(r, row, &engine.Fault{}))
 		}
 
-		return given
+		return given, nil
 	})
 }

@@ -75,11 +75,7 @@ func (c calls) createRefund(w http.ResponseWriter, r *http.Request, m *engine.Ac
 }
 
 func (c calls) readRefund(w http.ResponseWriter, r *http.Request, m *engine.Account) {
-	c.Faulty(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
 		row, err := c.Refund(m, r.PathValue("id"))
 
 		switch {
@@ -97,11 +93,7 @@ func (c calls) readRefund(w http.ResponseWriter, r *http.Request, m *engine.Acco
 func (c calls) listRefunds(w http.ResponseWriter, r *http.Request, m *engine.Account) {
 	query := r.URL.Query()
 
-	c.Faulty(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
 		var rows []*engine.Refund
 
 		err := c.View(func(t *engine.Tx) error {
@@ -140,11 +132,7 @@ func (c calls) listRefunds(w http.ResponseWriter, r *http.Request, m *engine.Acc
 
 // listWebhooks shows where the account's messages go, without their secrets (docs.stripe.com/api/webhook_endpoints/object).
 func (c calls) listWebhooks(w http.ResponseWriter, r *http.Request, m *engine.Account) {
-	c.Faulty(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
 		var data []any
 		for i, address := range m.WebhookURLs() {
 			data = append(data, map[string]any{

@@ -180,44 +180,31 @@ func (c calls) expireSession(w http.ResponseWriter, r *http.Request, m *engine.A
 		return
 	}
 
-	c.Faulty(w, r, engine.OpCancel, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
-		var given engine.Answer
-
-		err := c.Commit(func(t *engine.Tx) error {
-			before, err := c.Current(t, r.PathValue("id"))
-			if err != nil {
-				return err
-			}
-
-			closed := before != nil && before.Status != engine.StatusOpen
-
-			row, why, err := c.Cancel(t, m, r.PathValue("id"))
-
-			switch {
-			case err != nil:
-				return err
-			case why == engine.RefusedUnknown:
-				given = missing("checkout.session", r.PathValue("id"))
-			case closed || why != engine.RefusedNothing: // without a code
-				given = failure(http.StatusBadRequest, errorView{
-					Type:    "invalid_request_error",
-					Message: `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has another status.`,
-				})
-			default:
-				given = engine.Success(http.StatusOK, sessionOf(row, &engine.Fault{}, "", c.protocol.live[m.Name]))
-			}
-
-			return nil
-		})
+	c.Changed(w, r, engine.OpCancel, m, func(t *engine.Tx, _ *engine.Fault) (given engine.Answer, err error) {
+		before, err := c.Current(t, r.PathValue("id"))
 		if err != nil {
-			return c.Internal(err)
+			return given, err
 		}
 
-		return given
+		closed := before != nil && before.Status != engine.StatusOpen
+
+		row, why, err := c.Cancel(t, m, r.PathValue("id"))
+
+		switch {
+		case err != nil:
+			return given, err
+		case why == engine.RefusedUnknown:
+			given = missing("checkout.session", r.PathValue("id"))
+		case closed || why != engine.RefusedNothing: // without a code
+			given = failure(http.StatusBadRequest, errorView{
+				Type:    "invalid_request_error",
+				Message: `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has another status.`,
+			})
+		default:
+			given = engine.Success(http.StatusOK, sessionOf(row, &engine.Fault{}, "", c.protocol.live[m.Name]))
+		}
+
+		return given, nil
 	})
 }
 
@@ -236,11 +223,7 @@ func (c calls) listSessions(w http.ResponseWriter, r *http.Request, m *engine.Ac
 		to = c.Now().Unix()
 	}
 
-	c.Faulty(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		if f.Mode == engine.ModeReject {
-			return c.Refuse(f)
-		}
-
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
 		rows, err := c.All(m, f)
 		if err != nil {
 			return c.Internal(err)
