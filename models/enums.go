@@ -1,5 +1,7 @@
 package models
 
+import "slices"
+
 // Role is what an authenticated user may do (rules: scope.roles).
 type Role string
 
@@ -147,6 +149,15 @@ const (
 	RecordAdvertising RecordKind = "ADVERTISING"
 	RecordClawback    RecordKind = "CLAWBACK"
 )
+
+// RecordKinds are all of them, in the order in which people read them.
+func RecordKinds() []RecordKind { return []RecordKind{RecordSale, RecordAdvertising, RecordClawback} }
+
+// IsOfPayment reports the kinds whose entries add up to what was paid, whatever was refunded of it. Of the others each stands for itself.
+func (k RecordKind) IsOfPayment() bool { return k == RecordSale || k == RecordAdvertising }
+
+// PaymentRecordKinds are those that IsOfPayment.
+func PaymentRecordKinds() []RecordKind { return slices.DeleteFunc(RecordKinds(), func(k RecordKind) bool { return !k.IsOfPayment() }) }
 
 // BalanceStatus is where a ledger line's money is (rules: ledger.states).
 type BalanceStatus string

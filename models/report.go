@@ -65,7 +65,7 @@ func (s RecordSum) Figures() ReportFigures {
 		f.Bookings = s.Lines
 	case RecordAdvertising:
 		f.Campaigns, f.AdvertisingRevenue = s.Lines, s.Gross
-	case RecordClawback:
+	default: // an entry that takes back is no sale
 		return f
 	}
 

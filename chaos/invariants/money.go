@@ -76,7 +76,7 @@ var aboutMoney = []Invariant{
 		"day-of-payment", "a ledger entry has the day on which the gateway took the money, whichever process was down",
 		rows(`SELECT format('payment %s: taken at %s, captured at %s, its record is of %s', t.id, g.paid_at, t.captured_at, r.record_date)
 			FROM payment_transactions AS t JOIN `+gatewayCheckouts+` ON g.merchant_reference = t.id
-			LEFT JOIN financial_records AS r ON r.payment_transaction_id = t.id AND r.kind <> 'CLAWBACK'
+			LEFT JOIN financial_records AS r ON r.payment_transaction_id = t.id AND r.kind IN ('SALE', 'ADVERTISING')
 			WHERE t.kind = 'PAYMENT' AND t.captured_at IS NOT NULL AND (
 				abs(extract(epoch FROM t.captured_at - greatest(g.paid_at, t.created_at))) > $2
 				OR r.record_date <> (g.paid_at AT TIME ZONE 'Asia/Riyadh')::date)`, checkouts, precision),

@@ -22,9 +22,9 @@ func summary(ctx context.Context, s *Evidence) ([]string, error) {
 
 	// An environment lives for minutes; only one that is up at midnight of the first of a month in Riyadh would have others.
 	err := s.Env.DB.QueryRowContext(ctx, `SELECT
-			coalesce(sum(gross_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
-			coalesce(sum(platform_commission_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
-			coalesce(sum(net_amount) FILTER (WHERE kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED'), 0),
+			coalesce(sum(gross_amount) FILTER (WHERE kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED'), 0),
+			coalesce(sum(platform_commission_amount) FILTER (WHERE kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED'), 0),
+			coalesce(sum(net_amount) FILTER (WHERE kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED'), 0),
 			coalesce(sum(refunded_amount), 0), coalesce(sum(net_amount) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE'), 0)
 		FROM financial_records WHERE record_date >= date_trunc('month', now() AT TIME ZONE 'Asia/Riyadh')`).
 		Scan(&want[0], &want[1], &want[2], &want[3], &want[4])

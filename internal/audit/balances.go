@@ -64,11 +64,11 @@ stated AS MATERIALIZED (
         sum(CASE WHEN kind = 'SALE' AND balance_status <> 'REFUNDED' THEN platform_commission_amount ELSE 0 END) AS commission,
         sum(CASE WHEN kind = 'ADVERTISING' AND balance_status <> 'REFUNDED' THEN gross_amount - vat_amount ELSE 0 END) AS advertising,
         sum(CASE WHEN kind = 'ADVERTISING' AND balance_status <> 'REFUNDED' THEN vat_amount ELSE 0 END) AS tax,
-        sum(CASE WHEN kind <> 'CLAWBACK' THEN gross_amount ELSE 0 END) AS sold,
-        sum(CASE WHEN kind <> 'CLAWBACK' THEN vat_amount ELSE 0 END) AS vat,
-        sum(CASE WHEN kind <> 'CLAWBACK' THEN refunded_amount ELSE 0 END) AS refunded,
-        sum(CASE WHEN kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED' THEN 1 ELSE 0 END) AS live,
-        sum(CASE WHEN kind <> 'CLAWBACK' AND split_from IS NULL THEN 1 ELSE 0 END) AS first
+        sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') THEN gross_amount ELSE 0 END) AS sold,
+        sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') THEN vat_amount ELSE 0 END) AS vat,
+        sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') THEN refunded_amount ELSE 0 END) AS refunded,
+        sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED' THEN 1 ELSE 0 END) AS live,
+        sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') AND split_from IS NULL THEN 1 ELSE 0 END) AS first
     FROM financial_records GROUP BY payment_transaction_id),
 back AS MATERIALIZED (
     SELECT payment_transaction_id AS id,
@@ -180,8 +180,8 @@ func nettedClawbacks() check {
 WITH due AS (
     SELECT c.id, v.record_id, v.created_at
     FROM payout_reversals AS v
-    JOIN financial_records AS r ON r.id = v.record_id AND r.kind <> 'CLAWBACK'
-    JOIN financial_records AS part ON part.payment_transaction_id = r.payment_transaction_id AND part.kind <> 'CLAWBACK'
+    JOIN financial_records AS r ON r.id = v.record_id AND r.kind IN ('SALE', 'ADVERTISING')
+    JOIN financial_records AS part ON part.payment_transaction_id = r.payment_transaction_id AND part.kind IN ('SALE', 'ADVERTISING')
         AND part.balance_status = 'REFUNDED' AND part.transferred_at = v.transferred_at
     JOIN financial_records AS c ON c.refund_id = part.refund_id AND c.kind = 'CLAWBACK'),
 netted AS (SELECT id, netted_against, transferred_at FROM financial_records WHERE netted_against IS NOT NULL)

@@ -64,7 +64,7 @@ func recordCommission() check {
 		sql: `
 WITH paid AS (
     SELECT r.payment_transaction_id AS id, sum(r.gross_amount) AS gross, sum(r.platform_commission_amount) AS commission
-    FROM financial_records AS r WHERE r.kind <> 'CLAWBACK' GROUP BY 1)
+    FROM financial_records AS r WHERE r.kind IN ('SALE', 'ADVERTISING') GROUP BY 1)
 SELECT 'record-commission', 'payment', paid.id, format('commission %s of %s at %s', paid.commission, paid.gross, t.commission_rate)
 FROM paid JOIN payment_transactions AS t ON t.id = paid.id
 WHERE paid.commission <> div(paid.gross * 100 * (t.commission_rate * 10000) * 2 + 10000, 20000) / 100
@@ -161,7 +161,7 @@ func clawback() check {
 		sql: `
 WITH back AS (SELECT * FROM financial_records WHERE kind = 'CLAWBACK'),
 owed AS (SELECT * FROM financial_records
-         WHERE kind <> 'CLAWBACK' AND balance_status = 'REFUNDED' AND transferred_at IS NOT NULL AND net_amount <> 0)
+         WHERE kind IN ('SALE', 'ADVERTISING') AND balance_status = 'REFUNDED' AND transferred_at IS NOT NULL AND net_amount <> 0)
 SELECT 'clawback', 'record', coalesce(back.id, owed.id),
        format('claw-back %s, transferred net of the refunded part %s, refund %s', coalesce(back.net_amount::text, 'missing'),
               coalesce(owed.net_amount::text, 'none'), coalesce(back.refund_id, owed.refund_id))

@@ -19,11 +19,11 @@ WITH line AS (
            sum(vat_amount) AS vat, sum(refunded_amount) AS refunded
     FROM financial_records GROUP BY 1, 2, 3, 4, 5),
 sums AS (
-    SELECT provider_id, day, kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED' AS sold, kind, balance_status, paid_out,
+    SELECT provider_id, day, kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED' AS sold, kind, balance_status, paid_out,
            n, gross, commission, net, vat, refunded
     FROM line
     UNION ALL
-    SELECT '00000000-0000-0000-0000-000000000000', day, kind <> 'CLAWBACK' AND balance_status <> 'REFUNDED', kind, balance_status,
+    SELECT '00000000-0000-0000-0000-000000000000', day, kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED', kind, balance_status,
            paid_out, n, gross, commission, net, vat, refunded
     FROM line),
 recomputed AS (

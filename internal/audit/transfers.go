@@ -40,7 +40,7 @@ WITH x AS (
                 WHEN l.kind IN ('OUTSIDE_REFUND', 'OUTSIDE_REFUND_RETURNED') THEN l.record_id IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('REFUND_RETURNED', 'REFUND_REPAID') THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
                 WHEN l.kind = 'REFUND_PAID' AND t.status <> 'PAID' THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
-                ELSE l.refund_id IS NOT NULL AND r.refund_id = l.refund_id AND r.kind <> 'CLAWBACK' END AS caused,
+                ELSE l.refund_id IS NOT NULL AND r.refund_id = l.refund_id AND r.kind IN ('SALE', 'ADVERTISING') END AS caused,
            CASE WHEN l.kind = 'PAYOUT'
                 THEN coalesce((SELECT v.transferred_at FROM payout_reversals AS v
                                WHERE v.record_id = r.id AND v.transferred_at = l.created_at),

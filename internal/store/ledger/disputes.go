@@ -46,7 +46,7 @@ func notDisputedLines(ctx context.Context, tx bun.IDB, lines []*models.Financial
 	var payments []uuid.UUID
 
 	for _, r := range lines {
-		if r.Kind != models.RecordClawback && !slices.Contains(payments, r.PaymentTransactionID) {
+		if r.Kind.IsOfPayment() && !slices.Contains(payments, r.PaymentTransactionID) {
 			payments = append(payments, r.PaymentTransactionID)
 		}
 	}

@@ -95,7 +95,7 @@ func (c ExportColumn) Title(lang models.Locale) string {
 
 // codeLabels are the values of the columns that have labels for people.
 var codeLabels = map[string]map[string]models.Label{
-	"kind":           labelsOf(models.RecordSale, models.RecordAdvertising, models.RecordClawback),
+	"kind":           labelsOf(models.RecordKinds()...),
 	"balance_status": labelsOf(models.BalanceInCurrent, models.BalanceTransferred, models.BalanceRefunded),
 	"payment_method": labelsOf(models.PaymentMethods()...),
 	"paid_by":        labelsOf(models.PaymentMethods()...),

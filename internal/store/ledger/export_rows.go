@@ -123,9 +123,9 @@ func (e exportSums) add(cells, codes [][]byte) error {
 	return nil
 }
 
-// sorted lists the sums: sales, advertising, claw-backs; of each what is owed, what was paid out, and what was refunded.
+// sorted lists the sums by kind; of each what is owed, what was paid out, and what was refunded.
 func (e exportSums) sorted() []models.RecordSum {
-	kinds := []models.RecordKind{models.RecordSale, models.RecordAdvertising, models.RecordClawback}
+	kinds := models.RecordKinds()
 	states := []models.BalanceStatus{models.BalanceInCurrent, models.BalanceTransferred, models.BalanceRefunded}
 
 	list := make([]models.RecordSum, 0, len(e))

@@ -39,10 +39,10 @@ const agreement = `
 		FROM report_days WHERE provider_id = '00000000-0000-0000-0000-000000000000' GROUP BY 1
 	), counted AS (
 		SELECT provider_id, record_date AS day,
-		       sum(CASE WHEN kind <> 'CLAWBACK' THEN gross_amount - refunded_amount ELSE 0 END) AS g,
-		       sum(CASE WHEN kind <> 'CLAWBACK' AND refunded_amount = 0 THEN platform_commission_amount ELSE 0 END) AS c,
-		       sum(CASE WHEN kind <> 'CLAWBACK' AND refunded_amount = 0 THEN net_amount ELSE 0 END) AS n,
-		       sum(CASE WHEN kind <> 'CLAWBACK' AND refunded_amount = 0 THEN vat_amount ELSE 0 END) AS v,
+		       sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') THEN gross_amount - refunded_amount ELSE 0 END) AS g,
+		       sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') AND refunded_amount = 0 THEN platform_commission_amount ELSE 0 END) AS c,
+		       sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') AND refunded_amount = 0 THEN net_amount ELSE 0 END) AS n,
+		       sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') AND refunded_amount = 0 THEN vat_amount ELSE 0 END) AS v,
 		       sum(CASE balance_status WHEN 'IN_CURRENT_BALANCE' THEN net_amount ELSE 0 END) AS b,
 		       sum(CASE WHEN transferred_at IS NULL THEN 0 ELSE net_amount END) AS t, sum(refunded_amount) AS r,
 		       count(*) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE') AS bs,

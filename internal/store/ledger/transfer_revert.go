@@ -101,7 +101,7 @@ func (rv *payoutRevert) lock(ctx context.Context, tx bun.Tx, id uuid.UUID) error
 // findClawbacks picks the claw-backs of the refunds that have taken parts of the line since it was marked: those parts have
 // kept the moment of the mark.
 func (rv *payoutRevert) findClawbacks(lines []models.FinancialRecord) {
-	if rv.line.Kind == models.RecordClawback || rv.line.TransferredAt == nil {
+	if !rv.line.Kind.IsOfPayment() || rv.line.TransferredAt == nil {
 		return
 	}
 
@@ -109,7 +109,7 @@ func (rv *payoutRevert) findClawbacks(lines []models.FinancialRecord) {
 
 	for i := range lines {
 		l := &lines[i]
-		if l.Kind != models.RecordClawback && l.BalanceStatus == models.BalanceRefunded && l.RefundID != nil &&
+		if l.Kind.IsOfPayment() && l.BalanceStatus == models.BalanceRefunded && l.RefundID != nil &&
 			l.TransferredAt != nil && l.TransferredAt.Equal(*rv.line.TransferredAt) {
 			refunds[*l.RefundID] = true
 		}

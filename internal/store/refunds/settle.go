@@ -155,7 +155,7 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 	var line models.FinancialRecord
 
 	err := st.tx.NewSelect().Model(&line).
-		Where("payment_transaction_id = ?", st.t.ID).Where("kind <> ?", models.RecordClawback).
+		Where("payment_transaction_id = ?", st.t.ID).Where("kind IN (?)", bun.List(models.PaymentRecordKinds())).
 		Where("balance_status <> ?", models.BalanceRefunded).For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return models.RefundSplit{}, fmt.Errorf("lock ledger line: %w", err)
