@@ -15,6 +15,9 @@ import (
 // recent is how many commits count as changes on a machine that has no record of a lane.
 const recent = "HEAD~10"
 
+// atMost is how many changed units a machine without a record runs: ten commits with merges among them can be the whole tree.
+const atMost = 4
+
 // drawTwo are the places of two of n units, which differ from commit to commit.
 func drawTwo(commit string, n int) []int {
 	if n < 3 {
@@ -52,9 +55,17 @@ func (w *World) changedOrDrawn(ctx context.Context, lane string, units []Unit, o
 		changed = w.Tree.ChangedSince(ctx, recent)
 	}
 
-	for i, u := range units {
+	begin, ran := drawn[0], 0
+
+	for k := range units {
+		i := (begin + k) % len(units)
+
 		if fresh {
-			known[i] = !slices.ContainsFunc(u.Own, func(name string) bool { return slices.Contains(changed, name) })
+			known[i] = ran >= atMost || !slices.ContainsFunc(units[i].Own, func(name string) bool { return slices.Contains(changed, name) })
+		}
+
+		if !known[i] {
+			ran++
 		}
 
 		units[i].Skipped = known[i] && !slices.Contains(drawn, i)
