@@ -50,6 +50,7 @@ var measurements = []measurement{
 		small: []string{"growth", "--payments", "20", "--clients", "4", "--rounds", "1", "--records", "2000"},
 	},
 	{section: "exports", args: []string{"exports"}, small: []string{"exports", "--records", "2000", "--rounds", "1"}},
+	{section: "lists", args: []string{"lists"}, small: []string{"lists", "--records", "1000,2000", "--clients", "4", "--time", "100ms"}},
 }
 
 func newAll() *cobra.Command {

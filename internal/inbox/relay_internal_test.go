@@ -44,8 +44,8 @@ func TestFurtherDeliveriesBecomeRarer(t *testing.T) {
 	})
 }
 
-// TestCopiesOpenNoDoors: a second copy of a queued event does not change the limit of concurrent deliveries.
-func TestCopiesOpenNoDoors(t *testing.T) {
+// TestCopiesDoNotChangeTheLimit: a second copy of a queued event does not change the limit of concurrent deliveries.
+func TestCopiesDoNotChangeTheLimit(t *testing.T) {
 	t.Parallel()
 
 	event := models.Delivery{EventID: uuid.New()}
