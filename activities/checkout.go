@@ -166,7 +166,9 @@ func (p *Payments) openingSettled(ctx context.Context, t *models.PaymentTransact
 }
 
 // failUnopened ends an attempt that cannot be paid.
-func (p *Payments) failUnopened(ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string) (models.Checkout, error) {
+func (p *Payments) failUnopened(
+	ctx context.Context, t *models.PaymentTransaction, why models.FailureCode, words string,
+) (models.Checkout, error) {
 	ended, err := p.Store.Payments.EndPayment(ctx, t.ID, why, words, p.Now())
 	p.announce(ctx, t.ID, ended)
 

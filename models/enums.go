@@ -157,7 +157,9 @@ func RecordKinds() []RecordKind { return []RecordKind{RecordSale, RecordAdvertis
 func (k RecordKind) IsOfPayment() bool { return k == RecordSale || k == RecordAdvertising }
 
 // PaymentRecordKinds are those that IsOfPayment.
-func PaymentRecordKinds() []RecordKind { return slices.DeleteFunc(RecordKinds(), func(k RecordKind) bool { return !k.IsOfPayment() }) }
+func PaymentRecordKinds() []RecordKind {
+	return slices.DeleteFunc(RecordKinds(), func(k RecordKind) bool { return !k.IsOfPayment() })
+}
 
 // BalanceStatus is where a ledger line's money is (rules: ledger.states).
 type BalanceStatus string

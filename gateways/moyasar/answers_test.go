@@ -44,7 +44,7 @@ func changed(pairs ...string) string { return strings.NewReplacer(pairs...).Repl
 
 func status(s string) string { return changed(`"status":"paid"`, `"status":"`+s+`"`) }
 
-// TestStates is the table of README.md.
+// TestStates holds what payments and invoices become.
 func TestStates(t *testing.T) {
 	t.Parallel()
 

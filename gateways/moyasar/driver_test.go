@@ -152,7 +152,7 @@ func TestCreationIsBelievedOnlyIfItMatches(t *testing.T) {
 	}
 }
 
-// TestErrors is the table of README.md, with the samples of docs.moyasar.com/api/errors and those seen in test mode.
+// TestErrors holds the kinds of errors, with the samples of docs.moyasar.com/api/errors and those seen in test mode.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 

@@ -5,7 +5,7 @@ import (
 	"rihla/models"
 )
 
-// The states, sources and events of the company in the service's terms. README.md has the same tables with the page of each line.
+// The states, sources and events of the company in the service's terms. README.md has the sources.
 
 // money is what a payment's status says of money.
 type money int

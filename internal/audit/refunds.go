@@ -46,7 +46,8 @@ WITH moved AS (
     WHERE refund_id IS NOT NULL AND kind NOT IN ('PAYOUT', 'PAYOUT_REVERSAL', 'REFUND_RETURNED', 'REFUND_REPAID') GROUP BY refund_id),
 line AS (
     SELECT refund_id AS id, sum(gross_amount) AS gross, sum(vat_amount) AS vat
-    FROM financial_records WHERE refund_id IS NOT NULL AND kind IN ('SALE', 'ADVERTISING') AND balance_status = 'REFUNDED' GROUP BY refund_id),
+    FROM financial_records
+    WHERE refund_id IS NOT NULL AND kind IN ('SALE', 'ADVERTISING') AND balance_status = 'REFUNDED' GROUP BY refund_id),
 x AS (
     SELECT f.id, f.status,
         ARRAY[CASE WHEN f.status = 'SUCCEEDED' AND t.status = 'PAID' THEN f.amount ELSE 0 END,

@@ -23,7 +23,8 @@ sums AS (
            n, gross, commission, net, vat, refunded
     FROM line
     UNION ALL
-    SELECT '00000000-0000-0000-0000-000000000000', day, kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED', kind, balance_status,
+    SELECT '00000000-0000-0000-0000-000000000000', day, kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED',
+        kind, balance_status,
            paid_out, n, gross, commission, net, vat, refunded
     FROM line),
 recomputed AS (

@@ -99,7 +99,7 @@ func (c calls) createCheckout(w http.ResponseWriter, r *http.Request, m *engine.
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
 
-	c.Asked(w, r, engine.OpCreateCheckout, m, func(f *engine.Fault) engine.Answer {
+	c.Asked(w, r, engine.OpCreateCheckout, m, func(*engine.Fault) engine.Answer {
 		row := &engine.Checkout{
 			ID: strings.ToUpper(hex.EncodeToString(id)) + node, Merchant: m.Name, MerchantReference: form.Get("merchantTransactionId"),
 			Amount: amount, Currency: form.Get("currency"), PaymentMethod: kind, ExpiresAt: c.Now().Add(sessionLife),

@@ -67,7 +67,7 @@ func (c calls) createInvoice(w http.ResponseWriter, r *http.Request, m *engine.A
 		return
 	}
 
-	c.Asked(w, r, engine.OpCreateCheckout, m, func(f *engine.Fault) engine.Answer {
+	c.Asked(w, r, engine.OpCreateCheckout, m, func(*engine.Fault) engine.Answer {
 		id, err := engine.NewID("")
 		if err != nil {
 			return c.Internal(err)
@@ -218,8 +218,8 @@ func refused(message string) engine.Answer {
 
 // listWebhooks shows where the account's messages go, without their secrets (docs.moyasar.com/fetch-webhook).
 func (c calls) listWebhooks(w http.ResponseWriter, r *http.Request, m *engine.Account) {
-	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		hooks := []map[string]any{}
+	c.Asked(w, r, engine.OpStatus, m, func(*engine.Fault) engine.Answer {
+		hooks := make([]map[string]any, 0, len(m.WebhookURLs()))
 		for i, address := range m.WebhookURLs() {
 			hooks = append(hooks, map[string]any{
 				"id": "00000000-0000-4000-8000-" + strings.Repeat("0", 11) + strconv.Itoa(i%10), "http_method": "post", "url": address,

@@ -132,8 +132,8 @@ func (c calls) listRefunds(w http.ResponseWriter, r *http.Request, m *engine.Acc
 
 // listWebhooks shows where the account's messages go, without their secrets (docs.stripe.com/api/webhook_endpoints/object).
 func (c calls) listWebhooks(w http.ResponseWriter, r *http.Request, m *engine.Account) {
-	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
-		var data []any
+	c.Asked(w, r, engine.OpStatus, m, func(*engine.Fault) engine.Answer {
+		data := make([]any, 0, len(m.WebhookURLs()))
 		for i, address := range m.WebhookURLs() {
 			data = append(data, map[string]any{
 				"id": "we_" + strings.Repeat("0", 10) + strconv.Itoa(i), "object": "webhook_endpoint", "api_version": sdk.APIVersion,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/audit/audittest"
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/storetest"
 	"rihla/models"
@@ -16,7 +17,7 @@ func TestGrowDemo(t *testing.T) {
 	t.Parallel()
 
 	s, db := storetest.Open(t, models.DefaultPolicies())
-	b := &books{&bookstest.Books{Store: s, DB: db}}
+	b := &books{&bookstest.Books{Store: s, DB: db, Audit: audittest.After(t, db)}}
 	now := time.Now()
 
 	require.NoError(t, s.Seed.SeedDev(t.Context(), "hash", now))
