@@ -5,7 +5,6 @@ import (
 
 	"rihla/api/gen"
 	"rihla/internal/store/catalogue"
-	"rihla/models"
 )
 
 // ListCatalogueHotels are the hotels that consumers see (rules: companies.inactive).
@@ -23,16 +22,6 @@ func (o *Operations) ListCatalogueHotels(
 	}
 
 	return gen.ListCatalogueHotels200JSONResponse{Data: mapEach(list.Items, catalogueHotel), Meta: metaOf(p, list)}, nil
-}
-
-func catalogueHotel(h *models.Hotel) gen.CatalogueHotel {
-	label := models.ResourceStatusLabel(h.Status)
-
-	return gen.CatalogueHotel{
-		ID: h.ID, ProviderID: h.ProviderID, Name: h.Name, City: h.City, Stars: h.Stars,
-		Address: optional(h.Address), Description: optional(h.Description),
-		Status: h.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-	}
 }
 
 // ListCatalogueBuses are the buses that consumers see: of the driver, the name and nothing else (rules: companies.buses).
@@ -54,14 +43,6 @@ func (o *Operations) ListCatalogueBuses(
 	return gen.ListCatalogueBuses200JSONResponse{Data: mapEach(data, catalogueBus), Meta: metaOf(p, list)}, nil
 }
 
-func catalogueBus(own *gen.Bus) gen.CatalogueBus {
-	return gen.CatalogueBus{
-		ID: own.ID, ProviderID: own.ProviderID, PlateNumber: own.PlateNumber, Model: own.Model, Capacity: own.Capacity,
-		Driver: gen.CatalogueDriver{Name: own.Driver.Name}, Features: own.Features, Photos: own.Photos,
-		Status: own.Status, StatusLabelAr: own.StatusLabelAr, StatusLabelEn: own.StatusLabelEn,
-	}
-}
-
 // ListCatalogueRestStops are the rest stops that consumers see (rules: companies.inactive).
 func (o *Operations) ListCatalogueRestStops(
 	ctx context.Context, r gen.ListCatalogueRestStopsRequestObject,
@@ -77,14 +58,4 @@ func (o *Operations) ListCatalogueRestStops(
 	}
 
 	return gen.ListCatalogueRestStops200JSONResponse{Data: mapEach(list.Items, catalogueRestStop), Meta: metaOf(p, list)}, nil
-}
-
-func catalogueRestStop(s *models.RestStop) gen.CatalogueRestStop {
-	label := models.ResourceStatusLabel(s.Status)
-
-	return gen.CatalogueRestStop{
-		ID: s.ID, ProviderID: s.ProviderID, Name: s.Name, City: s.City,
-		Latitude: degreesOf(s.Latitude), Longitude: degreesOf(s.Longitude), Amenities: s.Amenities,
-		Status: s.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
-	}
 }

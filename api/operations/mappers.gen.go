@@ -74,6 +74,55 @@ func init() {
 		}
 		return genAdCampaignInput
 	}
+	catalogueBus = func(source *gen.Bus) gen.CatalogueBus {
+		var genCatalogueBus gen.CatalogueBus
+		if source != nil {
+			genCatalogueBus.Capacity = (*source).Capacity
+			genCatalogueBus.Driver = genDriverToGenCatalogueDriver((*source).Driver)
+			genCatalogueBus.Features = (*source).Features
+			genCatalogueBus.ID = sameID((*source).ID)
+			genCatalogueBus.Model = (*source).Model
+			genCatalogueBus.Photos = (*source).Photos
+			genCatalogueBus.PlateNumber = (*source).PlateNumber
+			genCatalogueBus.ProviderID = sameID((*source).ProviderID)
+			genCatalogueBus.Status = (*source).Status
+			genCatalogueBus.StatusLabelAr = (*source).StatusLabelAr
+			genCatalogueBus.StatusLabelEn = (*source).StatusLabelEn
+		}
+		return genCatalogueBus
+	}
+	catalogueHotel = func(source *models.Hotel) gen.CatalogueHotel {
+		var genCatalogueHotel gen.CatalogueHotel
+		if source != nil {
+			genCatalogueHotel.Address = optionalText((*source).Address)
+			genCatalogueHotel.City = (*source).City
+			genCatalogueHotel.Description = optionalText((*source).Description)
+			genCatalogueHotel.ID = sameID((*source).ID)
+			genCatalogueHotel.Name = (*source).Name
+			genCatalogueHotel.ProviderID = sameID((*source).ProviderID)
+			genCatalogueHotel.Stars = (*source).Stars
+			genCatalogueHotel.Status = (*source).Status
+			genCatalogueHotel.StatusLabelAr = statusAR((*source).Status)
+			genCatalogueHotel.StatusLabelEn = statusEN((*source).Status)
+		}
+		return genCatalogueHotel
+	}
+	catalogueRestStop = func(source *models.RestStop) gen.CatalogueRestStop {
+		var genCatalogueRestStop gen.CatalogueRestStop
+		if source != nil {
+			genCatalogueRestStop.Amenities = (*source).Amenities
+			genCatalogueRestStop.City = (*source).City
+			genCatalogueRestStop.ID = sameID((*source).ID)
+			genCatalogueRestStop.Latitude = degreesOf((*source).Latitude)
+			genCatalogueRestStop.Longitude = degreesOf((*source).Longitude)
+			genCatalogueRestStop.Name = (*source).Name
+			genCatalogueRestStop.ProviderID = sameID((*source).ProviderID)
+			genCatalogueRestStop.Status = (*source).Status
+			genCatalogueRestStop.StatusLabelAr = statusAR((*source).Status)
+			genCatalogueRestStop.StatusLabelEn = statusEN((*source).Status)
+		}
+		return genCatalogueRestStop
+	}
 	driverBody = func(source models.Bus) gen.Driver {
 		var genDriver gen.Driver
 		genDriver.LicenseNumber = optionalText(source.DriverLicense)
@@ -283,6 +332,11 @@ func init() {
 		}
 		return genTrip
 	}
+}
+func genDriverToGenCatalogueDriver(source gen.Driver) gen.CatalogueDriver {
+	var genCatalogueDriver gen.CatalogueDriver
+	genCatalogueDriver.Name = source.Name
+	return genCatalogueDriver
 }
 func modelsRateToPModelsRate(source models.Rate) *models.Rate {
 	return &source

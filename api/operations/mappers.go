@@ -48,6 +48,9 @@ var (
 	// goverter:map DriverLicense LicenseNumber
 	driverBody func(source models.Bus) gen.Driver
 
+	// Consumers see of the driver the name and nothing else (rules: companies.buses).
+	catalogueBus func(source *gen.Bus) gen.CatalogueBus
+
 	// goverter:update target
 	// goverter:ignore BaseModel ID ProviderID CreatedAt UpdatedAt DeletedAt Affected
 	setHotel   func(target *models.Hotel, source *gen.HotelInput)
@@ -57,6 +60,9 @@ var (
 	// goverter:map Affected AffectedTrips | affectedTrips
 	// goverter:map Affected AffectedTripsTotal | affectedTotal
 	hotelOf func(source *models.Hotel) gen.Hotel
+	// goverter:map Status StatusLabelAr | statusAR
+	// goverter:map Status StatusLabelEn | statusEN
+	catalogueHotel func(source *models.Hotel) gen.CatalogueHotel
 
 	// goverter:update target
 	// goverter:ignore BaseModel ID ProviderID CreatedAt UpdatedAt DeletedAt Affected
@@ -67,6 +73,9 @@ var (
 	// goverter:map Affected AffectedTrips | affectedTrips
 	// goverter:map Affected AffectedTripsTotal | affectedTotal
 	restStopOf func(source *models.RestStop) gen.RestStop
+	// goverter:map Status StatusLabelAr | statusAR
+	// goverter:map Status StatusLabelEn | statusEN
+	catalogueRestStop func(source *models.RestStop) gen.CatalogueRestStop
 
 	// goverter:update target
 	// goverter:ignore BaseModel ID ProviderID SeatsTaken Status CreatedAt UpdatedAt DeletedAt ProviderName
