@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -99,7 +100,7 @@ func runAll(ctx context.Context, out io.Writer, document string, small bool, onl
 
 		result, err := measureOne(ctx, out, self, args)
 		if err == nil && !small {
-			err = writeSection(document, m.section, result)
+			err = writeSection(document, m.section, medians(result))
 		}
 
 		if err != nil {
@@ -151,6 +152,18 @@ func writeSection(document, section, text string) error {
 
 	return os.WriteFile(document, []byte(updated), 0o644) //nolint:gosec,mnd // a document, for everybody to read
 }
+
+// medians leaves out the rows of single rounds where a row of their median follows.
+func medians(text string) string {
+	if !strings.Contains(text, "\n| median") {
+		return text
+	}
+
+	return singleRound.ReplaceAllString(text, "")
+}
+
+// singleRound is the row of a round, or of its reference.
+var singleRound = regexp.MustCompile(`(?m)^\| \d+(, reference)? \|.*\n`)
 
 func replaceSection(document, section, text string) (string, error) {
 	begin, end := fmt.Sprintf(sectionBegins, section), fmt.Sprintf(sectionEnds, section)

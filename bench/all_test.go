@@ -28,6 +28,17 @@ func TestReplaceSection(t *testing.T) {
 	require.ErrorContains(t, err, "has no end")
 }
 
+// TestMedians: the document has the median of several rounds, and all rows of a table without one.
+func TestMedians(t *testing.T) {
+	t.Parallel()
+
+	const head = "| round | a second |\n|---|---|\n"
+
+	require.Equal(t, head+"| median, reference | 2 |\n| median | 4 |\n",
+		medians(head+"| 1, reference | 1 |\n| 1 | 3 |\n| 12 | 5 |\n| median, reference | 2 |\n| median | 4 |\n"))
+	require.Equal(t, head+"| 1 | 3 |\n", medians(head+"| 1 | 3 |\n"))
+}
+
 // TestEveryMeasurementHasASection holds the list of measurements and the document together, and has each command run in CI.
 func TestEveryMeasurementHasASection(t *testing.T) {
 	t.Parallel()
