@@ -52,14 +52,13 @@ func (b *Books) SettleRefund(t *testing.T, r models.RefundRequest, result models
 	return s
 }
 
-// GiveBack refunds from beginning to end, and checks the books afterwards.
+// GiveBack refunds from beginning to end.
 func (b *Books) GiveBack(t *testing.T, tx models.PaymentTransaction, amount string) models.RefundRequest {
 	t.Helper()
 
 	r := b.Ask(tx, amount)
 	b.Reserve(t, r)
 	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, r, Granted(r)).Status)
-	b.RequireBooks(t)
 
 	return r
 }

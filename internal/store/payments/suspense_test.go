@@ -181,7 +181,6 @@ func TestMoneyInSuspenseOfOthers(t *testing.T) {
 	require.Equal(t, "6.00", b.account(t, "suspense:gateway_a"))
 	require.Equal(t, "5.00", b.took(t, nothing, "6.00", "SAR").CapturedAmount.String(), "the first counts; the others are in the incident")
 	require.Equal(t, "6.00", b.account(t, "suspense:gateway_a"))
-	b.RequireBooks(t)
 }
 
 // Nothing else is paid meanwhile: an attempt that is open beside the money in suspense is closed.
@@ -217,7 +216,6 @@ func TestOpenAttemptBesideMoneyInSuspense(t *testing.T) {
 	b.Reserve(t, r)
 	b.SettleRefund(t, r, bookstest.Granted(r))
 	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, booking.ID).Status)
-	b.RequireBooks(t)
 }
 
 // An attempt that is being opened when the money comes is not overlooked.

@@ -63,7 +63,6 @@ func TestRefundThatTheGatewayContradicts(t *testing.T) {
 			require.True(t, b.Deliver(t, contrary).Duplicate, "the same webhook again")
 			require.Len(t, bookstest.EventsOf(open()[0]), 1)
 			require.Equal(t, tt.decided, b.RefundOf(t, r).Status)
-			b.RequireBooks(t)
 		})
 	}
 }
@@ -111,7 +110,6 @@ func TestRefundThatWasContradictedBefore(t *testing.T) {
 			contradicted := slices.DeleteFunc(b.Incidents(t), func(i models.Incident) bool { return !strings.Contains(i.Message, "contradicts") })
 			require.Len(t, contradicted, 1)
 			require.Equal(t, r.ID, *contradicted[0].RefundID)
-			b.RequireBooks(t)
 		})
 	}
 }

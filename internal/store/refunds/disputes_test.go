@@ -89,7 +89,6 @@ func TestNothingOfADisputedPaymentIsGivenOut(t *testing.T) {
 			requireEvent(t, story, payments.EventDisputeClosed, string(tt.kind), string(tt.then))
 
 			b.requireRefused(t, tx, false, "")
-			b.RequireBooks(t)
 		})
 	}
 }

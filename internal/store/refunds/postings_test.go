@@ -192,8 +192,6 @@ func TestTakenBackWhileOthersBook(t *testing.T) {
 		} else {
 			require.Equal(t, 1, repaid)
 		}
-
-		b.RequireBooks(t)
 	}
 }
 

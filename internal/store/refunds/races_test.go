@@ -295,6 +295,4 @@ func TestParallelFullRefundsOfTwoPayments(t *testing.T) {
 		require.Equal(t, "115.00", b.Transaction(t, first.ID).RefundedAmount.String())
 		require.Equal(t, "115.00", b.Transaction(t, second.ID).RefundedAmount.String())
 	}
-
-	b.RequireBooks(t)
 }
