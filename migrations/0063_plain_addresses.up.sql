@@ -1,4 +1,4 @@
--- An account whose e-mail address had an invisible character in it could be registered, and nobody could log in to it, reset its password
+-- An account whose email address had an invisible character in it could be registered, and nobody could log in to it, reset its password
 -- or be mailed. From now on the database refuses such an address. Not in one transaction: rows are put right one by one, and what locks
 -- gives up after 3 s. All of it can be run again after a failure half-way.
 CREATE OR REPLACE FUNCTION plain_address(email text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE

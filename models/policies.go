@@ -52,7 +52,7 @@ type Policies struct {
 	AdPerDay Money
 	// MediaQuota is how many bytes the photos of a company take up at most; 0: no limit.
 	MediaQuota int64
-	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.
+	// MessagesPerRecipient is how many emails, and how many SMS, an address gets within 24 hours; 0: no limit.
 	MessagesPerRecipient int
 	// SMSCountries are the country codes to which SMS are sent; none: all.
 	SMSCountries []string

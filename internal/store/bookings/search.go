@@ -42,7 +42,7 @@ var allBookingsOrder = db.Order{
 }
 
 // ListBookings lists bookings of all customers, newest first. A search finds parts of the booking number, of contact's and
-// passengers' names and of the e-mail address, its words in any order, the phone in any spelling, and whole ids of bookings,
+// passengers' names and of the email address, its words in any order, the phone in any spelling, and whole ids of bookings,
 // payments and refunds, references of gateways, transaction numbers and payout references. Errors: VALIDATION_ERROR on sort,
 // cursor, and on search when it is a booking number with a wrong check character.
 func (s *Store) ListBookings(ctx context.Context, f BookingFilter) (db.Listed[ListedBooking], error) {
