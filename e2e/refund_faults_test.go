@@ -20,7 +20,7 @@ func TestRefundsAtATroubledGateway(t *testing.T) { //nolint:tparallel // its par
 
 	t.Run("refused", func(t *testing.T) { refusedByGateway(t, service.For(t)) })
 	t.Run("refused, of a campaign's late payment", func(t *testing.T) { lateCampaignRefused(t, service.For(t)) })
-	t.Run("refused, paid out by hand", func(t *testing.T) { refusedThenPaidOut(t, service.For(t)) })
+	t.Run("refused, paid out manually", func(t *testing.T) { refusedThenPaidOut(t, service.For(t)) })
 	t.Run("pending", func(t *testing.T) { pendingThenPaid(t, service.For(t)) })
 	t.Run("pending, then refused", func(t *testing.T) { pendingThenRefused(t, service.For(t)) })
 

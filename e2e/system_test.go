@@ -81,7 +81,7 @@ func booksBalance(t *testing.T, s *harness.Stack) {
 		require.Equal(t, 0, s.Count(query), what)
 	}
 
-	// The gateway's books say the same; of what was paid out by hand it knows nothing.
+	// The gateway's books say the same; of what was paid out manually it knows nothing.
 	for _, c := range s.GatewayLedger().Checkouts {
 		if c.Status == "paid" {
 			require.Equal(t, 1, s.Count(`

@@ -38,7 +38,7 @@ func (r ApprovalRules) ByPerson() ApprovalRules {
 }
 
 // Apply writes into a refund that is being ordered what it needs. A refund that the service owes by itself needs nothing. One in another
-// currency is not counted for its requester, because there is no rate; it is paid out by hand, which takes a second person anyway.
+// currency is not counted for its requester, because there is no rate; it is paid out manually, which takes a second person anyway.
 func (r ApprovalRules) Apply(f *Refund, before OrderedAlone, now time.Time) {
 	if f.RequestedBy == nil {
 		return

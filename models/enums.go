@@ -52,7 +52,7 @@ func PaymentMethods() []PaymentMethod {
 // Gateway is the gateway company that takes the money.
 type Gateway string
 
-// The payment providers.
+// The gateways.
 const (
 	GatewayA       Gateway = "gateway_a"
 	GatewayWalletB Gateway = "wallet_b"
@@ -106,7 +106,7 @@ const (
 	FailureGatewayRejected  FailureCode = "GATEWAY_REJECTED"
 	FailureAmountMismatch   FailureCode = "AMOUNT_MISMATCH"
 	FailureCurrencyMismatch FailureCode = "CURRENCY_MISMATCH"
-	FailurePaidTwice        FailureCode = "PAID_TWICE" // of a second debit alone
+	FailurePaidTwice        FailureCode = "PAID_TWICE" // of a second payment alone
 )
 
 // IsMismatch reports a failure that is final whatever comes later (rules: late.mismatch).
@@ -187,10 +187,10 @@ func (m PaymentMethod) RefundChannel() RefundChannel {
 	return RefundByGateway
 }
 
-// PayoutDecision is what finance staff decided about a refund by hand.
+// PayoutDecision is what finance staff decided about a manual payout.
 type PayoutDecision string
 
-// The decisions about a refund by hand.
+// The decisions about a manual payout.
 const (
 	PayoutPaid     PayoutDecision = "PAID_OUT"
 	PayoutRejected PayoutDecision = "REJECTED"

@@ -88,7 +88,7 @@ const (
 	AccountAdvertising Account = "platform:advertising"
 	AccountVAT         Account = "tax:vat"
 	AccountRefunds     Account = "customer:refunds"
-	AccountBank        Account = "platform:bank" // what was paid out of it by hand
+	AccountBank        Account = "platform:bank" // the sum of manual payouts
 )
 
 // GatewayAccount is the money that a gateway holds for the platform; a debit to it means that more came in.
@@ -154,7 +154,7 @@ const (
 	TransferRefundAdVAT      TransferKind = "REFUND_ADVERTISING_VAT"
 	TransferRefundPaid       TransferKind = "REFUND_PAID"
 	TransferRefundReturned   TransferKind = "REFUND_RETURNED" // it failed after it had succeeded
-	TransferRefundRepaid     TransferKind = "REFUND_REPAID"   // what came back, paid by hand
+	TransferRefundRepaid     TransferKind = "REFUND_REPAID"   // what came back, paid manually
 	TransferPayout           TransferKind = "PAYOUT"
 	TransferPayoutReversal   TransferKind = "PAYOUT_REVERSAL"
 	TransferLateCapture      TransferKind = "LATE_CAPTURE"

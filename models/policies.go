@@ -29,7 +29,7 @@ type Policies struct {
 	Cancellation CancellationPolicy
 	// Approval says which refunds need the word of a second person.
 	Approval ApprovalRules
-	// PayoutAbove is what one person marks as transferred, and what they confirm of refunds by hand, within 24 hours; 0.00: no limit.
+	// PayoutAbove is what one person marks as transferred, and what they confirm as manual payouts, within 24 hours; 0.00: no limit.
 	PayoutAbove Money
 	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
 	RescheduleTolerance time.Duration

@@ -180,7 +180,7 @@ func ReturnedRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
 	}
 }
 
-// RepaidRefundTransfer books the payout by hand of a refund that had come back.
+// RepaidRefundTransfer books the manual payout of a refund that had come back.
 func RepaidRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
 	return LedgerTransfer{
 		ID:           TransferID(r.ID, TransferRefundRepaid),

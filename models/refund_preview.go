@@ -9,7 +9,7 @@ type RefundPreview struct {
 	Type          RefundType
 	Channel       RefundChannel
 	Amount        Money
-	Remaining     Money // of the payment, neither gone back nor promised to, once this is ordered
+	Remaining     Money // of the payment, neither gone back nor reserved for refunds, once this is ordered
 	Outside       Money // of the payment, given back by the gateway without an order of ours
 	Currency      string
 	NeedsApproval bool // by a second person

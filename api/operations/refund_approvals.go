@@ -76,7 +76,7 @@ func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval
 	return o.Store.Refunds.RefundByID(ctx, refund.ID)
 }
 
-// applyApproval signals the refund's workflow. It waits until the refund has ended, but not for a payout by hand, which takes people. A
+// applyApproval signals the refund's workflow. It waits until the refund has ended, but not for a manual payout, which takes people. A
 // lost signal is repeated by the sweep.
 func (o *Operations) applyApproval(ctx context.Context, refund models.Refund) {
 	wait, cancel := context.WithTimeout(ctx, o.RefundWait)

@@ -147,7 +147,7 @@ func (w *world) approval(t *testing.T, c cell) []string {
 	return kept(c, id)
 }
 
-// newWaiting is a refund of the booking that waits for people, with another requester than the decider.
+// newWaiting is a refund of the booking that waits for people, with another requester than the approver.
 func (w *world) newWaiting(t *testing.T, decider string, booking uuid.UUID) uuid.UUID {
 	t.Helper()
 

@@ -204,7 +204,7 @@ func withParameter(t *testing.T, address, name, value string) string {
 	return u.String()
 }
 
-// TestTampering breaks each rule by hand and expects it, and nothing but what cannot hold without it, to name the row.
+// TestTampering breaks each rule by SQL and expects it, and nothing but what cannot hold without it, to name the row.
 func TestTampering(t *testing.T) { //nolint:tparallel // every case locks the tables that it tampers with
 	t.Parallel()
 

@@ -29,7 +29,7 @@ func paymentBalances() check {
 			{"refund-lines", "The refunded amounts of the lines of a payment are what its transaction says was refunded."},
 			{"refund-reserved", "The amount that a transaction has reserved for refunds is the sum of its refunds that are PENDING."},
 			{"refund-total", "The refunded amount of a transaction is the sum of its refunds that SUCCEEDED."},
-			{"refund-transfers", "The refunded amount of a transaction is what its transfers gave back to the gateway, or paid out by hand."},
+			{"refund-transfers", "The refunded amount of a transaction is what its transfers gave back to the gateway, or paid out manually."},
 			{"sold-total", "The lines of a payment add up to what was paid, whatever was refunded of it."},
 		},
 		needs:   outside,
@@ -73,7 +73,7 @@ stated AS MATERIALIZED (
 back AS MATERIALIZED (
     SELECT payment_transaction_id AS id,
         sum(CASE status WHEN 'SUCCEEDED' THEN amount ELSE 0 END) AS done,
-        sum(CASE status WHEN 'PENDING' THEN amount ELSE 0 END) AS promised,
+        sum(CASE status WHEN 'PENDING' THEN amount ELSE 0 END) AS reserved,
         sum(CASE WHEN returned_at IS NOT NULL AND NOT EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = refunds.id)
                  THEN amount ELSE 0 END) AS owed
     FROM refunds GROUP BY payment_transaction_id),
@@ -95,7 +95,7 @@ compared AS (
         ARRAY[coalesce(m.advertising, 0), coalesce(m.commission, 0), coalesce(m.customer, 0), coalesce(m.paid_out, 0),
               coalesce(m.payable, 0), coalesce(m.suspense, 0), coalesce(m.vat, 0), coalesce(m.taken, 0), coalesce(s.first, 0),
               coalesce(s.live, 0),
-              coalesce(s.vat, 0), coalesce(s.refunded, 0), coalesce(b.promised, 0), coalesce(b.done, 0), coalesce(m.returned, 0),
+              coalesce(s.vat, 0), coalesce(s.refunded, 0), coalesce(b.reserved, 0), coalesce(b.done, 0), coalesce(m.returned, 0),
               coalesce(s.sold, 0)] AS found
     FROM payment_transactions AS t
     LEFT JOIN moved AS m ON m.id = t.id

@@ -10,12 +10,12 @@ func refundChecks() []check {
 
 func refundCap() check {
 	return check{
-		rules: []Rule{{"refund-cap", "What is refunded and promised of a payment, and was given back without an order, never exceeds what " +
+		rules: []Rule{{"refund-cap", "What is refunded and reserved of a payment, and was given back without an order, never exceeds what " +
 			"was taken, and nothing is refunded of what was not."}},
 		needs: outside,
 		sql: `
 SELECT 'refund-cap', 'payment', t.id,
-       format('refunded %s, promised %s, outside %s, taken %s', t.refunded_amount, t.refund_reserved_amount, t.outside_refunded_amount,
+       format('refunded %s, reserved %s, outside %s, taken %s', t.refunded_amount, t.refund_reserved_amount, t.outside_refunded_amount,
               CASE WHEN t.captured_at IS NULL THEN coalesce(t.captured_amount, 0) ELSE t.amount END)
 FROM payment_transactions AS t
 WHERE t.refunded_amount + t.refund_reserved_amount + t.outside_refunded_amount
@@ -33,7 +33,7 @@ func refundEffects() check {
 		rules: []Rule{
 			{"refund-given", "The accounts of a sale give back to the customer exactly the refund, once it SUCCEEDED, and nothing before."},
 			{"refund-line", "A refund of a sale that SUCCEEDED has closed one line of exactly its amount; any other refund has none."},
-			{"refund-paid", "A refund that SUCCEEDED has gone back to the gateway, or was paid out by hand, in full, any other not at all."},
+			{"refund-paid", "A refund that SUCCEEDED has gone back to the gateway, or was paid out manually, in full, any other not at all."},
 			{"refund-transaction", "A refund that SUCCEEDED has added one transaction of its amount to its payment, any other none."},
 			{"refund-vat", "The VAT of a refund's transaction is what the payment's rate makes of its own amount, and 0 of " +
 				"money in suspense; of one from before that rule, that of the line which it closed."},

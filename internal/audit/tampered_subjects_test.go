@@ -171,7 +171,7 @@ func wayTamperings(w *world) []tampering {
 			of(w.byHand.ID), nil,
 		},
 		{
-			"refund-channel", "one that was paid by hand", "UPDATE ledger_transfers SET credit_account = 'platform:bank' WHERE refund_id = $1 AND kind = 'REFUND_PAID'",
+			"refund-channel", "one that was paid manually", "UPDATE ledger_transfers SET credit_account = 'platform:bank' WHERE refund_id = $1 AND kind = 'REFUND_PAID'",
 			[]any{w.partial.ID},
 			of(w.partial.ID), nil,
 		},

@@ -105,7 +105,7 @@ func recordTamperings(w *world) []tampering {
 		},
 		{
 			"split-chain", "a rest of another payment", "UPDATE financial_records SET split_from = (SELECT id FROM financial_records WHERE payment_transaction_id = $2) WHERE payment_transaction_id = $1",
-			[]any{w.kept.ID, w.promised.ID},
+			[]any{w.kept.ID, w.reserved.ID},
 			live,
 			[]string{"one-first-line", "transfer-cause"},
 		},
@@ -192,9 +192,9 @@ func balanceTamperings(w *world) []tampering {
 			[]string{"balance-commission", "balance-payable", "one-live-line", "provider-balance", "refund-line", "transfer-cause"},
 		},
 		{
-			"refund-reserved", "a promise that is forgotten", "UPDATE payment_transactions SET refund_reserved_amount = 0 WHERE id = $1",
-			[]any{w.promised.ID},
-			of(w.promised.ID), nil,
+			"refund-reserved", "a reservation that is forgotten", "UPDATE payment_transactions SET refund_reserved_amount = 0 WHERE id = $1",
+			[]any{w.reserved.ID},
+			of(w.reserved.ID), nil,
 		},
 		{
 			"refund-total", "a refund of another amount", "UPDATE refunds SET amount = amount + 1 WHERE payment_transaction_id = $1",
@@ -227,7 +227,7 @@ func balanceTamperings(w *world) []tampering {
 		},
 		{
 			"transfer-accounts", "the line of another payment", "UPDATE ledger_transfers SET record_id = (SELECT id FROM financial_records WHERE payment_transaction_id = $2) WHERE transaction_id = $1 AND kind = 'SALE_NET'",
-			[]any{w.kept.ID, w.promised.ID},
+			[]any{w.kept.ID, w.reserved.ID},
 			of(models.TransferID(w.kept.ID, models.TransferSaleNet)),
 			[]string{"transfer-moment"},
 		},

@@ -10,7 +10,7 @@ func transfers() check {
 			{"transfer-cause", "A sale and a payout name their line, a refund its refund and the line that it closed, and none of them " +
 				"anything else; money that came too late, is in suspense or was given back without an order has no line."},
 			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout, its incident or the " +
-				"gateway's word came; money in suspense may have come later than the first event of its incident."},
+				"gateway's answer came; money in suspense may have come later than the first event of its incident."},
 		},
 		needs:   outside,
 		sql:     transfersSQL,

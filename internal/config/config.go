@@ -147,7 +147,7 @@ type Policies struct {
 	RefundApprovalWait time.Duration `env:"REFUND_APPROVAL_WAIT" envDefault:"168h"`
 	// RefundsAlonePerDay is what one person orders back within 24 hours without an approval, over all payments; 0: no limit.
 	RefundsAlonePerDay models.Money `env:"REFUNDS_ALONE_PER_DAY" envDefault:"20000.00"`
-	// PayoutApprovalAbove is what one person marks as transferred within 24 hours, and confirms of refunds by hand; 0: no limit.
+	// PayoutApprovalAbove is what one person marks as transferred within 24 hours, and confirms as manual payouts; 0: no limit.
 	PayoutApprovalAbove models.Money `env:"PAYOUT_APPROVAL_ABOVE" envDefault:"50000.00"`
 	// RescheduleTolerance is how far a trip may be moved before its customers may have all of their money back.
 	RescheduleTolerance time.Duration `env:"RESCHEDULE_TOLERANCE" envDefault:"2h"`

@@ -25,7 +25,7 @@ type BookingFilter struct {
 	Page       db.Page
 }
 
-// ListedBooking is a booking in the list of all of them, with what is shown of its trip.
+// ListedBooking is a booking in the list of all of them, with the columns of its trip that the list shows.
 type ListedBooking struct {
 	models.Booking `bun:",extend"`
 
@@ -79,7 +79,7 @@ func (s *Store) ListBookings(ctx context.Context, f BookingFilter) (db.Listed[Li
 	return ListFound[ListedBooking](ctx, s.db, w, l, f.Page, allBookingsOrder, by)
 }
 
-// withTrip joins what is shown of a booking's trip.
+// withTrip joins the columns of a booking's trip that the list shows.
 func withTrip(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.Join("JOIN LATERAL (SELECT title AS trip_title, departure_at AS trip_departure_at FROM trips WHERE id = bk.trip_id) AS t ON TRUE")
 }

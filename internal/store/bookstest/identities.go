@@ -63,7 +63,7 @@ var identities = map[string]string{
 		HAVING COALESCE(sum(r.gross_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.amount ELSE 0 END
 		    OR COALESCE(sum(r.vat_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.vat_amount ELSE 0 END
 		    OR COALESCE(sum(r.refunded_amount), 0) <> CASE t.status WHEN 'PAID' THEN t.refunded_amount ELSE 0 END`,
-	"refunded and promised amounts = the refunds, and the transactions they added": `
+	"refunded and reserved amounts = the refunds, and the transactions they added": `
 		SELECT t.id::text FROM payment_transactions AS t
 		WHERE t.kind <> 'REFUND' AND (
 			t.refunded_amount <> (SELECT COALESCE(sum(amount), 0) FROM refunds WHERE payment_transaction_id = t.id AND status = 'SUCCEEDED')

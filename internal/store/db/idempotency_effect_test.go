@@ -51,7 +51,7 @@ func (b *books) line(t *testing.T) models.FinancialRecord {
 func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 	t.Parallel()
 
-	t.Run("whoever is killed after the effect has answered", func(t *testing.T) {
+	t.Run("a request that is killed after the effect has answered", func(t *testing.T) {
 		t.Parallel()
 		b := setupBooks(t)
 		line, k := b.line(t), b.Key()

@@ -211,7 +211,7 @@ func (b *books) lineOf(t *testing.T, tx models.PaymentTransaction) models.Financ
 func TestProviderBalanceIsReadFromIndexes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its transfers are inserted by hand, without their lines")
+	b.Audit.Tampered(t, "its transfers are inserted manually, without their lines")
 	tx := b.Paid(t, 1)
 
 	b.Exec(t, `

@@ -144,7 +144,7 @@ func TestExportedTextIsNoFormula(t *testing.T) {
 func TestExportedTextIsNoFormulaBetweenSemicolons(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "it is paid out by hand", "record-payout")
+	b.Audit.Tampered(t, "it is paid out manually", "record-payout")
 	b.sale(t, 1)
 
 	for _, evil := range []string{"x;=1", "x; \t+1", "x\n=1;", "x\r@1", `x;"=1;`, `x";-1`, "x;\n=1", `"=1;"`} {
@@ -169,7 +169,7 @@ func TestExportedTextIsNoFormulaBetweenSemicolons(t *testing.T) {
 func TestExportCountsWhatItHandsOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.Audit.Tampered(t, "its lines are inserted manually, without their payments")
 	b.manyRecords(t, 100)
 
 	var whole bytes.Buffer
@@ -204,7 +204,7 @@ func (w *failing) Write(p []byte) (int, error) {
 func TestExportStops(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.Audit.Tampered(t, "its lines are inserted manually, without their payments")
 	b.manyRecords(t, 20_000)
 
 	for range 11 { // more often than there are connections

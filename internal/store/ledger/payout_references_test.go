@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// A reference that is said to be new is that of no other payout: of lines, whatever their company, or of a refund by hand. Without the word
+// A reference that is said to be new is that of no other payout: of lines, whatever their company, or of a manual payout. Without the word
 // it is taken as before.
 func TestNewPayoutReference(t *testing.T) {
 	t.Parallel()

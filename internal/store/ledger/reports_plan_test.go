@@ -16,7 +16,7 @@ import (
 func TestReportsAndListsAreFoundInIndexes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.Audit.Tampered(t, "its lines are inserted manually, without their payments")
 	b.Lines(t, 30_000)
 
 	e := &bookstest.Explainer{}

@@ -208,11 +208,11 @@ func (b *books) payOutSome(t *testing.T, r *rapid.T, tx models.PaymentTransactio
 	}
 }
 
-// A line that is moved, taken out or put in by hand is followed like any other change.
+// An entry that is moved, deleted or inserted by SQL is followed like any other change.
 func TestReportFollowsEveryChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "it deletes and truncates lines by hand")
+	b.Audit.Tampered(t, "it deletes and truncates entries by SQL")
 
 	first, second := b.sale(t, 1), b.sale(t, 2)
 

@@ -19,7 +19,7 @@ import (
 func (b *books) searchable(t *testing.T, n int) uuid.UUID {
 	t.Helper()
 
-	b.Audit.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.Audit.Tampered(t, "its lines are inserted manually, without their payments")
 	tx := b.Paid(t, 1)
 	other := uuid.New()
 

@@ -141,7 +141,7 @@ func TestMarkAllTransferredIsAllOrNothing(t *testing.T) {
 func TestMarkAllTransferredTakesMaxTransfers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its lines are inserted by hand")
+	b.Audit.Tampered(t, "its lines are inserted manually")
 	tx := b.Paid(t, 1)
 
 	// A payment has one live line; claw-backs are as many as wanted.

@@ -91,7 +91,7 @@ func TestSendCheckout(t *testing.T) {
 	require.ErrorContains(t, err, "checkout_sendings_most")
 }
 
-// TestSendCheckoutWithoutSMS: an SMS that would not be sent is not promised.
+// TestSendCheckoutWithoutSMS: an SMS that would not be sent is not announced.
 func TestSendCheckoutWithoutSMS(t *testing.T) {
 	t.Parallel()
 

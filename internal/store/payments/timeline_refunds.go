@@ -72,7 +72,7 @@ func (t *timeline) refundDecisions(r *models.Refund, facts TimelineFacts) {
 	if d := r.Payout; d != nil {
 		facts.Decision, facts.DecidedBy = string(d.Decision), &d.DecidedBy
 		t.addf(d.DecidedAt, EventRefundPayout, facts, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
-			"Finance staff decided about the payout of %s %s by hand: %s", r.Amount, r.Currency, d.Decision)
+			"Finance staff decided about the manual payout of %s %s: %s", r.Amount, r.Currency, d.Decision)
 	}
 }
 

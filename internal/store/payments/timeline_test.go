@@ -172,7 +172,7 @@ func TestTimelineOfIncidents(t *testing.T) {
 	open, err := b.Store.Incidents.ListIncidents(t.Context(), incidents.IncidentFilter{})
 	require.NoError(t, err)
 	require.Len(t, open.Items, 1)
-	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, open.Items[0].ID, "refunded by hand")
+	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, open.Items[0].ID, "refunded manually")
 	require.NoError(t, err)
 
 	all, err := b.Store.Payments.Timeline(t.Context(), tx.ID)

@@ -218,7 +218,7 @@ func classify(t *models.PaymentTransaction, refund *models.Refund, e *models.Web
 	}
 
 	if isRefundEvent(e.Type) {
-		// No gateway was asked for a refund by hand, or for one that waits for an approval: its word about one is for a person to look at.
+		// No gateway was asked for a manual payout, or for one that waits for an approval: its word about one is for a person to look at.
 		byGateway := refund.Channel == models.RefundByGateway
 		out.RefundID, out.Deliver = *e.RefundID, byGateway && refund.Status == models.RefundPending && !refund.ApprovalPending
 

@@ -132,7 +132,7 @@ func (b *books) requireRefused(t *testing.T, tx models.PaymentTransaction, refus
 }
 
 // TestRefundOrderedBeforeTheDisputeIsNotSent: it was in order when it was ordered; while the bank has the money it waits, and is sent when the
-// dispute is won. So does a payout by hand.
+// dispute is won. So does a manual payout.
 func TestRefundOrderedBeforeTheDisputeIsNotSent(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -84,7 +84,7 @@ func (st *refundSettlement) transition(ctx context.Context) error {
 	return db.AffectedOne(res, "refund")
 }
 
-// releaseReserve turns the promise into a refund of done, or into nothing when done is zero.
+// releaseReserve turns the reservation into a refund of done, or into nothing when done is zero.
 func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Money) error {
 	st.t.RefundReservedAmount = st.t.RefundReservedAmount.Sub(st.r.Amount)
 	st.t.RefundedAmount = st.t.RefundedAmount.Add(done)
@@ -250,7 +250,7 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 	return err
 }
 
-// fail gives the promise back, and asks a person to look unless it was a person who refused a refund that is not owed.
+// fail releases the reservation, and asks a person to look unless it was a person who refused a refund that is not owed.
 func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult) error {
 	was, code := st.state(), RefundFailedAtGateway
 	byPerson := st.r.Channel == models.RefundByHand
