@@ -10,8 +10,8 @@ import (
 	"rihla/models"
 )
 
-// What the gateway answers to a question says by what it was paid, too, and the money goes back that way: by a manual payout without a call,
-// or through the gateway, whatever was chosen.
+// What the gateway answers to a question says by what it was paid, too, and the money goes back that way: by a manual payout without a
+// call, or through the gateway, whatever was chosen.
 func TestAnswerOfAnotherMethod(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -30,7 +30,7 @@ const (
 	// Slow measurements are repeated less often.
 	fewestTries    = 3
 	longestMeasure = 10 * time.Second
-	// deepPage exists in the smallest ledger, too, with deepPerPage lines on each.
+	// deepPage exists in the smallest ledger, too, with deepPerPage entries on each.
 	deepPage    = 1000
 	deepPerPage = 10
 )

@@ -8,17 +8,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// ledger grows a ledger of made-up lines in a private database: only what reports and lists read.
+// ledger grows a ledger of made-up entries in a private database: only what reports and lists read.
 type seededLedger struct {
 	db    *sql.DB
 	lines int
-	big   uuid.UUID // the provider whose reports are measured; it has a tenth of the lines
+	big   uuid.UUID // the provider whose reports are measured; it has a tenth of the entries
 
 	ownTitles bool // every hundred seats are a tour of their own
 }
 
-// The lines of a ledger of any size fall on the same year, belong to the same fifty companies and have the same shares of
-// advertising, refunds, claw-backs and payouts, so that only the number of lines differs. They are for the same thousand
+// The entries of a ledger of any size fall on the same year, belong to the same fifty companies and have the same shares of
+// advertising, refunds, claw-backs and payouts, so that only the number of entries differs. They are for the same thousand
 // tours, which are sold again and again under their titles; or, at the worst, every hundred seats are a tour of their own.
 const (
 	seedProviders = 50
@@ -27,7 +27,7 @@ const (
 	seatsOfATour  = 100
 )
 
-// %[1]d lines from number %[2]d on. Line numbers are spread over days, companies and trips by multiplication with primes.
+// %[1]d entries from number %[2]d on. Line numbers are spread over days, companies and trips by multiplication with primes.
 const seedLines = `
 INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, ad_campaign_id, refund_id,
     gross_amount, platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date,
@@ -56,7 +56,7 @@ CROSS JOIN LATERAL (SELECT CASE kind WHEN 'CLAWBACK' THEN -1 ELSE 1 END
 JOIN companies AS p ON p.place = CASE WHEN h %% 10 = 3 THEN 0 ELSE line.n * 15485863::bigint %% $2 END
 JOIN tours AS text ON text.tour = line.tour`
 
-// The texts of the tours that there are not yet, by kind of line.
+// The texts of the tours that there are not yet, by kind of entry.
 const seedTexts = `
 INSERT INTO tours SELECT tour, ARRAY[record_text_id('SALE', title, title),
     record_text_id('ADVERTISING', title, 'Ad campaign for trip ' || title), record_text_id('CLAWBACK', title, 'Claw-back of ')]
@@ -64,7 +64,7 @@ FROM (SELECT DISTINCT %[3]s AS tour FROM generate_series(%[2]d, %[2]d + %[1]d - 
     LATERAL (SELECT 'Umrah trip ' || lpad(tour::text, 6, '0') AS title) AS named
 ON CONFLICT DO NOTHING`
 
-// tour is the SQL of the number of the tour that line n is for.
+// tour is the SQL of the number of the tour that entry n is for.
 func (l *seededLedger) tour() string {
 	if l.ownTitles {
 		return fmt.Sprintf("n / %d", seatsOfATour)
@@ -73,7 +73,7 @@ func (l *seededLedger) tour() string {
 	return fmt.Sprintf("n * 6700417::bigint %% %d", seedTours)
 }
 
-// grow adds lines until there are as many as asked for. Indexes and sums are made after the lines, as after any bulk load.
+// grow adds entries until there are as many as asked for. Indexes and sums are made after the entries, as after any bulk load.
 func (l *seededLedger) grow(ctx context.Context, lines int) error {
 	conn, err := l.db.Conn(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (l *seededLedger) grow(ctx context.Context, lines int) error {
 
 	_ = run(fmt.Sprintf(seedTexts, lines-l.lines, l.lines+1, l.tour()))
 	_ = run("ANALYZE tours")
-	// Triggers and foreign keys are off for the lines, which stand alone: their sums come at the end.
+	// Triggers and foreign keys are off for the entries, which stand alone: their sums come at the end.
 	_ = run("SET session_replication_role = replica")
 	_ = run(fmt.Sprintf(seedLines, lines-l.lines, l.lines+1, l.tour()), seedDays, seedProviders)
 

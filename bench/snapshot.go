@@ -43,7 +43,7 @@ func newSnapshot() *cobra.Command {
 			return b.snapshots(cmd.Context(), cmd.OutOrStdout(), lines/step, step, rounds)
 		},
 	}
-	c.Flags().IntVar(&lines, "lines", 6000, "ledger lines that are written during each snapshot")
+	c.Flags().IntVar(&lines, "lines", 6000, "ledger entries that are written during each snapshot")
 	c.Flags().IntVar(&step, "step", 500, "lines of which the median is taken")
 	c.Flags().IntVar(&rounds, "rounds", 1, "rounds without and with a snapshot, in turn")
 

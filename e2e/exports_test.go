@@ -206,7 +206,7 @@ func exportGivenUp(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// manyLines adds 10,000 ledger lines to that of a booking: more than the buffers of both sides of an export hold,
+// manyLines adds 10,000 ledger entries to that of a booking: more than the buffers of both sides of an export hold,
 // compressed, too. They share 200 long texts, which are indexed once each and are farther apart than compression looks back.
 func manyLines(t *testing.T, s *harness.Stack) {
 	t.Helper()

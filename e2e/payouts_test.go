@@ -16,7 +16,7 @@ import (
 
 const bulkPath = adminRecords + "/mark-transferred"
 
-// bulkTransfers pays several lines out together, or none of them.
+// bulkTransfers pays several entries out together, or none of them.
 func bulkTransfers(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -79,7 +79,7 @@ func bulkTransfers(t *testing.T, s *harness.Stack) {
 	require.Equal(t, len(ids), s.Count("SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT' AND credit_account = $1",
 		models.PaidOutAccount(s.World.Provider.ID)))
 
-	// Each line has its entry in the audit log, with before and after.
+	// Each entry has its entry in the audit log, with before and after.
 	for _, id := range ids {
 		entries := decoded[[]auditEntry](t, http.StatusOK, s.As(models.RoleAdmin).Get(auditLogs+"?entity=financial_record&entity_id="+id.String()))
 		require.Len(t, entries, 1)

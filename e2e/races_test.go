@@ -100,7 +100,7 @@ func payingWhileReplacing(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// payoutAndRefund marks a line as paid out while it is being refunded: whichever is first, the books balance.
+// payoutAndRefund marks an entry as paid out while it is being refunded: whichever is first, the books balance.
 func payoutAndRefund(t *testing.T, s *harness.Stack) {
 	t.Helper()
 

@@ -48,7 +48,7 @@ func markPath(record uuid.UUID) string {
 	return adminRecords + "/" + record.String() + "/mark-transferred"
 }
 
-// recordsOf lists the World's lines, as an admin who narrows the list to its provider.
+// recordsOf lists the World's entries, as an admin who narrows the list to its provider.
 func recordsOf(t *testing.T, s *harness.Stack, query string) []record {
 	t.Helper()
 
@@ -95,7 +95,7 @@ func recordLists(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "23.00", line.Commission.String())
 	require.Equal(t, "207.00", line.Net.String())
 
-	// The provider sees only its own lines, and cannot name another company.
+	// The provider sees only its own entries, and cannot name another company.
 	for _, role := range []models.Role{models.RoleProviderAdmin, models.RoleProviderStaff} {
 		own := decoded[[]record](t, http.StatusOK, s.As(role).Get(providerRecords+"?sort=gross_amount"))
 		require.Equal(t, []string{"115.00", "230.00", "345.00"}, grossOf(own))

@@ -18,7 +18,7 @@ func partly(amount string) map[string]any {
 
 func fully() map[string]any { return map[string]any{"refund_type": models.RefundFull} }
 
-// linesOf are a booking's ledger lines, oldest first.
+// linesOf are a booking's ledger entries, oldest first.
 func linesOf(t *testing.T, s *harness.Stack, booking uuid.UUID) []record {
 	t.Helper()
 
@@ -113,7 +113,7 @@ func partialRefunds(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// requireLinesAddUp checks that a booking's lines are what was sold, on each gross = commission + net, and nothing is
+// requireLinesAddUp checks that a booking's entries are what was sold, on each gross = commission + net, and nothing is
 // counted twice.
 func requireLinesAddUp(t *testing.T, s *harness.Stack, b harness.Booking) {
 	t.Helper()

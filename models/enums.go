@@ -138,17 +138,17 @@ const (
 	CampaignEnded          CampaignStatus = "ENDED"
 )
 
-// RecordKind is what a ledger line is about (rules: ledger.lines).
+// RecordKind is what a ledger entry is about (rules: ledger.lines).
 type RecordKind string
 
-// The kinds of ledger lines.
+// The kinds of ledger entries.
 const (
 	RecordSale        RecordKind = "SALE"
 	RecordAdvertising RecordKind = "ADVERTISING"
 	RecordClawback    RecordKind = "CLAWBACK"
 )
 
-// BalanceStatus is where a ledger line's money is (rules: ledger.states).
+// BalanceStatus is where a ledger entry's money is (rules: ledger.states).
 type BalanceStatus string
 
 // The balance states.

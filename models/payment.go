@@ -261,7 +261,7 @@ type Refund struct {
 	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
 	InsteadOf            *uuid.UUID    `bun:"instead_of"`             // the refund through the gateway that FAILED and that this pays out
 	AccountGoneAt        *time.Time    `bun:"account_gone_at"`        // since when no driver is configured for the payment's account
-	VATOfAmount          bool          `bun:"vat_of_amount"`          // its transaction's VAT is RefundVAT; false: its line's, as before
+	VATOfAmount          bool          `bun:"vat_of_amount"`          // its transaction's VAT is RefundVAT; false: its entry's, as before
 	ReturnedAt           *time.Time    `bun:"returned_at"`            // when the gateway had the money again after it SUCCEEDED
 	ApprovalAbove        *Money        `bun:"approval_above"`         // the limit of ApprovalRules when it was ordered; nil: none
 	AloneAbove           *Money        `bun:"alone_above"`            // the limit of its requester's day then; nil: none, or it is not counted

@@ -16,8 +16,8 @@ type RefundPreview struct {
 	PolicyPercent *int
 	Reason        *PolicyReason // of the percentage; nil unless the refund is by the policy
 
-	Line  *FinancialRecord // the payment's live line as it is; nil for money that was never a sale
-	Split RefundSplit      // what becomes of it; the new lines have no number yet
+	Line  *FinancialRecord // the payment's live entry as it is; nil for money that was never a sale
+	Split RefundSplit      // what becomes of it; the new entries have no number yet
 
 	Booking      BookingStatus // as it is
 	BookingAfter BookingStatus

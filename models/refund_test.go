@@ -145,7 +145,7 @@ func TestSplitForRefund(t *testing.T) {
 		out.BalanceStatus, out.TransferredAt, out.PayoutReference, out.PayoutDate = models.BalanceTransferred, &paidAt, &ref, &day
 
 		s := models.SplitForRefund(out, refund, models.MustMoney("38.33"), models.GatewayAccount(tx.Gateway), paidAt)
-		require.Equal(t, &ref, s.Refunded.PayoutReference, "a refunded line keeps its payout")
+		require.Equal(t, &ref, s.Refunded.PayoutReference, "a refunded entry keeps its payout")
 		require.Equal(t, &paidAt, s.Refunded.TransferredAt)
 		require.Equal(t, models.BalanceTransferred, s.Rest.BalanceStatus)
 		require.Equal(t, &ref, s.Rest.PayoutReference)

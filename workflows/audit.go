@@ -10,7 +10,7 @@ import (
 	"rihla/activities"
 )
 
-// auditTimeout bounds one audit: ten million lines take minutes.
+// auditTimeout bounds one audit: ten million entries take minutes.
 const auditTimeout = 2 * time.Hour
 
 // AuditOptions are the input of one audit.

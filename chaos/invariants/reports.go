@@ -42,7 +42,7 @@ func summary(ctx context.Context, s *Evidence) ([]string, error) {
 		}
 
 		if !amount.Equal(got[i]) {
-			return []string{fmt.Sprintf("the summary says %s, the lines add up to %s", got, want)}, nil
+			return []string{fmt.Sprintf("the summary says %s, the entries add up to %s", got, want)}, nil
 		}
 	}
 
@@ -56,7 +56,7 @@ func exported(ctx context.Context, s *Evidence) ([]string, error) {
 	}
 
 	if got, ok := s.Run.ExportedLines(ctx); !ok || got != lines {
-		return []string{fmt.Sprintf("an export has %d of %d lines", got, lines)}, nil
+		return []string{fmt.Sprintf("an export has %d of %d entries", got, lines)}, nil
 	}
 
 	return nil, nil

@@ -24,16 +24,16 @@ func transferTamperings(w *world) []tampering {
 	)
 
 	return []tampering{
-		{"transfer-cause", "a sale without its line", setRecord, []any{w.kept.ID, "SALE_NET", nil}, sale, nil},
-		{"transfer-cause", "a refund without its line", setRecord, []any{w.split.ID, "REFUND_NET", nil}, back, nil},
-		{"transfer-cause", "a payout without its line", setRecord, []any{w.clawed.ID, "PAYOUT", nil}, payout, []string{"payout-transfer"}},
+		{"transfer-cause", "a sale without its entry", setRecord, []any{w.kept.ID, "SALE_NET", nil}, sale, nil},
+		{"transfer-cause", "a refund without its entry", setRecord, []any{w.split.ID, "REFUND_NET", nil}, back, nil},
+		{"transfer-cause", "a payout without its entry", setRecord, []any{w.clawed.ID, "PAYOUT", nil}, payout, []string{"payout-transfer"}},
 		{
 			"transfer-cause", "a sale for a refund", "UPDATE ledger_transfers SET refund_id = $2 WHERE transaction_id = $1 AND kind = 'SALE_NET'",
 			[]any{w.kept.ID, w.refused.ID},
 			sale, nil,
 		},
 		{
-			"transfer-cause", "a refund out of another line", `UPDATE ledger_transfers SET record_id = (
+			"transfer-cause", "a refund out of another entry", `UPDATE ledger_transfers SET record_id = (
 			SELECT id FROM financial_records WHERE payment_transaction_id = $1 AND balance_status <> 'REFUNDED') WHERE refund_id = $2 AND kind = 'REFUND_NET'`,
 			[]any{w.split.ID, w.partial.ID},
 			back, nil,
@@ -257,7 +257,7 @@ func subjectTamperings(w *world) []tampering {
 		setRefund("somebody else", "requested_by = "+other),
 		setRefund("nobody any more", "requested_by = NULL"),
 		{
-			"record-payout", "a payout of a line that was not paid out", "UPDATE financial_records SET payout_reference = 'P-1' WHERE payment_transaction_id = $1",
+			"record-payout", "a payout of an entry that was not paid out", "UPDATE financial_records SET payout_reference = 'P-1' WHERE payment_transaction_id = $1",
 			[]any{w.kept.ID},
 			w.line(w.kept.ID, "true"), nil,
 		},

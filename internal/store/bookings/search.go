@@ -177,7 +177,7 @@ func (w searchWords) others(conn *bun.DB) *bun.SelectQuery {
 	return q
 }
 
-// subjects selects the bookings or campaigns of the payments, refunds and ledger lines that are named as a whole.
+// subjects selects the bookings or campaigns of the payments, refunds and ledger entries that are named as a whole.
 func (w searchWords) subjects(conn *bun.DB, column string) *bun.SelectQuery {
 	about := func(table string) *bun.SelectQuery {
 		return conn.NewSelect().TableExpr("? AS x", bun.Ident(table)).ColumnExpr("x.?", bun.Ident(column)).

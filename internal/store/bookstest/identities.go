@@ -10,7 +10,7 @@ import (
 // identities are statements about the whole database that hold after every unit of work
 // (rules: ledger.lines, ledger.transfers). Each query finds the rows that break one.
 var identities = map[string]string{
-	"payable = net of lines IN_CURRENT_BALANCE, paid out = net of lines with transferred_at": `
+	"payable = net of entries IN_CURRENT_BALANCE, paid out = net of entries with transferred_at": `
 		SELECT p.id::text FROM providers AS p, LATERAL (
 			SELECT COALESCE(sum(net_amount) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE'), 0) AS owed,
 			       COALESCE(sum(net_amount) FILTER (WHERE transferred_at IS NOT NULL), 0) AS paid
@@ -21,7 +21,7 @@ var identities = map[string]string{
 		   OR r.paid <> (SELECT COALESCE(sum(CASE credit_account WHEN a THEN amount ELSE 0 END
 		                     - CASE debit_account WHEN a THEN amount ELSE 0 END), 0)
 		                 FROM ledger_transfers, (SELECT 'provider:' || p.id || ':paid_out' AS a) AS x)`,
-	"the platform's accounts = its part of the lines that are not REFUNDED": `
+	"the platform's accounts = its part of the entries that are not REFUNDED": `
 		SELECT account || ': ' || want || ' in lines, ' || got || ' in transfers' FROM (
 			SELECT account, want, (SELECT COALESCE(sum(CASE credit_account WHEN account THEN amount ELSE 0 END
 			                                           - CASE debit_account WHEN account THEN amount ELSE 0 END), 0) FROM ledger_transfers) AS got
@@ -55,7 +55,7 @@ var identities = map[string]string{
 				FROM payment_transactions WHERE status = 'FAILED' AND captured_at IS NOT NULL
 			) AS wanted) AS both_sides
 		WHERE want <> got`,
-	"the lines of a payment add up to it": `
+	"the entries of a payment add up to it": `
 		SELECT t.id::text FROM payment_transactions AS t LEFT JOIN financial_records AS r
 			ON r.payment_transaction_id = t.id AND r.kind <> 'CLAWBACK'
 		WHERE t.kind <> 'REFUND'
@@ -77,7 +77,7 @@ var identities = map[string]string{
 		WHERE NOT f.vat_of_amount OR added.amount <> f.amount OR (t.status = 'PAID' AND r.gross_amount IS DISTINCT FROM f.amount)
 		    OR added.vat_amount <> CASE WHEN t.suspense_at IS NULL AND t.kind = 'PAYMENT'
 		        THEN round(f.amount * t.vat_rate / (1 + t.vat_rate), 2) ELSE 0 END`,
-	"what a company is owed and was paid, by its lines' sums = what its accounts hold": `
+	"what a company is owed and was paid, by its entries' sums = what its accounts hold": `
 		SELECT p.id::text FROM providers AS p
 		WHERE (SELECT ROW(coalesce(sum(net_amount) FILTER (WHERE balance_status = 'IN_CURRENT_BALANCE'), 0), coalesce(sum(transferred_amount), 0))
 		       FROM report_states WHERE provider_id = p.id AND day = '-infinity') IS DISTINCT FROM (

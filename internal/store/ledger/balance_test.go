@@ -188,7 +188,7 @@ func (b *books) balances(t *testing.T, f ledger.BalanceFilter) []string {
 	}
 }
 
-// lineOf is the live ledger line of a payment.
+// lineOf is the live ledger entry of a payment.
 func (b *books) lineOf(t *testing.T, tx models.PaymentTransaction) models.FinancialRecord {
 	t.Helper()
 
@@ -202,7 +202,7 @@ func (b *books) lineOf(t *testing.T, tx models.PaymentTransaction) models.Financ
 		}
 	}
 
-	require.Fail(t, "no live line")
+	require.Fail(t, "no live entry")
 
 	return models.FinancialRecord{}
 }
@@ -211,7 +211,7 @@ func (b *books) lineOf(t *testing.T, tx models.PaymentTransaction) models.Financ
 func TestProviderBalanceIsReadFromIndexes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its transfers are inserted manually, without their lines")
+	b.Audit.Tampered(t, "its transfers are inserted manually, without their entries")
 	tx := b.Paid(t, 1)
 
 	b.Exec(t, `

@@ -14,7 +14,7 @@ import (
 	"rihla/models"
 )
 
-// exportedLine is a ledger line of the export, by its id.
+// exportedLine is a ledger entry of the export, by its id.
 func (b *books) exportedLine(t *testing.T, id uuid.UUID) map[string]string {
 	t.Helper()
 
@@ -124,7 +124,7 @@ func TestExportWordsInArabic(t *testing.T) {
 	}
 }
 
-// Each line says by what its payment came, where that is not what was chosen.
+// Each entry says by what its payment came, where that is not what was chosen.
 func TestExportSaysWhatWasPaidBy(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// The totals of a filter are what the lines of its list add up to, each halala of them.
+// The totals of a filter are what the entries of its list add up to, each halala of them.
 func TestRecordTotals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -28,7 +28,7 @@ func TestRecordTotals(t *testing.T) {
 	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{Reference: &reference})
 	require.NoError(t, err)
 
-	b.Refund(t, partly, bookstest.Amount("100.01")) // a refunded line, a rest that is transferred, and a claw-back
+	b.Refund(t, partly, bookstest.Amount("100.01")) // a refunded entry, a rest that is transferred, and a claw-back
 
 	for what, f := range map[string]ledger.RecordFilter{
 		"everything": {}, "a company": {ProviderID: b.Provider.ID}, "another company": {ProviderID: uuid.New()},

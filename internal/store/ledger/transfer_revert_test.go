@@ -41,7 +41,7 @@ func (b *books) revert(t *testing.T, id uuid.UUID) models.FinancialRecord {
 	return r
 }
 
-// onlyLine is the line of a payment of which the condition holds.
+// onlyLine is the entry of a payment of which the condition holds.
 func (b *books) onlyLine(t *testing.T, tx models.PaymentTransaction, holds func(models.FinancialRecord) bool) models.FinancialRecord {
 	t.Helper()
 
@@ -136,8 +136,8 @@ func TestRevertTransfer(t *testing.T) {
 		told[e.Summary]++
 	}
 
-	require.Equal(t, 2, told["Ledger line "+line.TransactionNumber+" was paid out to the provider"])
-	require.Equal(t, 2, told["The payout mark of ledger line "+line.TransactionNumber+" was taken back"])
+	require.Equal(t, 2, told["Ledger entry "+line.TransactionNumber+" was paid out to the provider"])
+	require.Equal(t, 2, told["The payout mark of ledger entry "+line.TransactionNumber+" was taken back"])
 }
 
 // The database itself keeps a mark that nothing reverses, and what was reversed.

@@ -43,7 +43,7 @@ func (s *Store) Payer(ctx context.Context, t *models.PaymentTransaction) (name, 
 	return name, email, nil
 }
 
-// tripTitle names what a transaction pays for, for ledger lines.
+// tripTitle names what a transaction pays for, for ledger entries.
 func tripTitle(ctx context.Context, db bun.IDB, t *models.PaymentTransaction) (string, error) {
 	var title string
 

@@ -244,8 +244,8 @@ func (s *Store) CompleteRecheck(ctx context.Context, payment uuid.UUID, due *tim
 	return noteCompared(ctx, s.db, payment, due, 0)
 }
 
-// RecheckPayment has the gateway asked at once what it has taken of the payment and given back, and of its second payments. It reports false
-// for one of which it has taken nothing.
+// RecheckPayment has the gateway asked at once what it has taken of the payment and given back, and of its second payments. It reports
+// false for one of which it has taken nothing.
 func (s *Store) RecheckPayment(ctx context.Context, payment uuid.UUID, now time.Time) (bool, error) {
 	return recheck(ctx, s.db, payment, now)
 }

@@ -82,7 +82,7 @@ type timeline struct {
 	refunds      []models.Refund
 	refundIDs    []uuid.UUID
 	entries      []TimelineEntry
-	// refundedLines are the ledger lines that refunds have closed, by refund: the refund's own entry tells of them.
+	// refundedLines are the ledger entries that refunds have closed, by refund: the refund's own entry tells of them.
 	refundedLines map[uuid.UUID]models.FinancialRecord
 }
 

@@ -12,7 +12,7 @@ import (
 
 // refundEffects are what a refund has changed besides itself and its payment; all of it is empty for one that was refused.
 type refundEffects struct {
-	line                *models.FinancialRecord // the line that the refunded part was taken out of, as it was; nil when there was none
+	line                *models.FinancialRecord // the entry that the refunded part was taken out of, as it was; nil when there was none
 	split               models.RefundSplit      // what has become of it
 	bookingWas, booking models.BookingStatus    // empty for a campaign
 }
@@ -61,7 +61,7 @@ func reasonDigest(reason string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// lineStates is what a refund's settlement changes of ledger lines, and what it adds; lines that are nil are left out.
+// lineStates is what a refund's settlement changes of ledger entries, and what it adds; entries that are nil are left out.
 func lineStates(lines ...*models.FinancialRecord) []map[string]any {
 	var all []map[string]any
 

@@ -40,7 +40,7 @@ func (b *books) actions(t *testing.T, tx models.PaymentTransaction) map[string]e
 		"preview":         bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.Ask(tx, ""), time.Now())),
 		"refund, policy":  bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.ByPolicy(tx), time.Now())),
 		"payout":          bookstest.ErrorOf(b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})),
-		"payout of lines": bookstest.ErrorOf(b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: []uuid.UUID{line.ID}})),
+		"payout of entries": bookstest.ErrorOf(b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: []uuid.UUID{line.ID}})),
 	}
 }
 
@@ -202,7 +202,7 @@ func TestRefundRacesTheDispute(t *testing.T) {
 	})
 }
 
-// TestPayoutRacesTheDispute: a line is either paid out before the dispute is noted, or not at all.
+// TestPayoutRacesTheDispute: an entry is either paid out before the dispute is noted, or not at all.
 func TestPayoutRacesTheDispute(t *testing.T) {
 	t.Parallel()
 	b := setupBooks(t)

@@ -341,7 +341,7 @@ const AccountMissing = "ACCOUNT_GONE"
 const RefundedOutside = "REFUNDED_OUTSIDE"
 
 // SettleRefund applies the gateway's decision, or for a manual payout that of finance staff, in one SQL transaction: the
-// reservation becomes a refund transaction, the ledger line is split or closed, transferred money is clawed back, a fully
+// reservation becomes a refund transaction, the ledger entry is split or closed, transferred money is clawed back, a fully
 // refunded booking is cancelled and its seats are free, and the customer notified (rules: refunds.booking, refunds.split). A refusal only
 // releases the reservation and opens an incident, unless a person refused what is not owed. A refund that needs an approval is held back
 // until there is one, and fails when it was rejected or its time is over at now. Running it again, or with an

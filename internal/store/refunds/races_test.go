@@ -109,7 +109,7 @@ func bothOrders(t *testing.T, run func(ahead time.Duration) bool) {
 	t.Logf("%d times one was first, %d times the other, at last with %s ahead", seen[true], seen[false], ahead)
 }
 
-// A refund and the payout of the same line to its company: what was paid out before is clawed back, and what was not
+// A refund and the payout of the same entry to its company: what was paid out before is clawed back, and what was not
 // cannot be paid out any more.
 func TestRefundRacesThePayout(t *testing.T) {
 	t.Parallel()

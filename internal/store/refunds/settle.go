@@ -109,7 +109,7 @@ func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Mone
 }
 
 // addTransaction writes the transaction of a refund (rules: refunds.transaction), the document of it: its VAT is right by itself. That
-// of the ledger's lines adds up over all of them.
+// of the ledger's entries adds up over all of them.
 func (st *refundSettlement) addTransaction(ctx context.Context, result models.RefundResult) (*models.PaymentTransaction, error) {
 	taken, currency := st.t.Taken()
 	last := st.t.GivenBack().Add(st.r.Amount).Cmp(taken) >= 0
@@ -136,10 +136,10 @@ func (st *refundSettlement) payer() models.Account {
 	return models.RefundAccount(st.r.Channel, st.t.Gateway)
 }
 
-// wasSold tells a payment from money that came too late or is in suspense: that was never a sale and has no ledger line.
+// wasSold tells a payment from money that came too late or is in suspense: that was never a sale and has no ledger entry.
 func (st *refundSettlement) wasSold() bool { return st.t.Status == models.TransactionPaid }
 
-// split takes the refunded part out of the payment's live ledger line, which it locks.
+// split takes the refunded part out of the payment's live ledger entry, which it locks.
 func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, error) {
 	if st.t.SuspenseAt != nil { // it has paid for nothing, so there is no VAT in it
 		return models.RefundSplit{
@@ -159,7 +159,7 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 		Where("payment_transaction_id = ?", st.t.ID).Where("kind <> ?", models.RecordClawback).
 		Where("balance_status <> ?", models.BalanceRefunded).For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
-		return models.RefundSplit{}, fmt.Errorf("lock ledger line: %w", err)
+		return models.RefundSplit{}, fmt.Errorf("lock ledger entry: %w", err)
 	}
 
 	st.done.line = &line
@@ -167,7 +167,7 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.payer(), st.now), nil
 }
 
-// postLedger writes the split: lines and transfers.
+// postLedger writes the split: entries and transfers.
 func (st *refundSettlement) postLedger(ctx context.Context, split models.RefundSplit) error {
 	if st.wasSold() {
 		if err := st.bookLines(ctx, split); err != nil {
@@ -181,12 +181,12 @@ func (st *refundSettlement) postLedger(ctx context.Context, split models.RefundS
 }
 
 func (st *refundSettlement) bookLines(ctx context.Context, split models.RefundSplit) error {
-	// The old line goes first: only one live line per payment may exist at any moment.
+	// The old entry goes first: only one live entry per payment may exist at any moment.
 	_, err := st.tx.NewUpdate().Model(&split.Refunded).
 		Column("balance_status", "refund_id", "gross_amount", "platform_commission_amount", "net_amount", "vat_amount", "refunded_amount").
 		Set("updated_at = ?", st.now).WherePK().Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("close ledger line: %w", err)
+		return fmt.Errorf("close ledger entry: %w", err)
 	}
 
 	for _, added := range []*models.FinancialRecord{split.Rest, split.Clawback} {

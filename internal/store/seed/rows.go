@@ -16,8 +16,8 @@ import (
 type seedRows struct {
 	tables     map[string][][]any
 	lines      []models.FinancialRecord
-	texts      []int64     // of the lines
-	clawedLine map[int]int // of a claw-back, by index: the line that it takes back
+	texts      []int64     // of the entries
+	clawedLine map[int]int // of a claw-back, by index: the entry that it takes back
 }
 
 func newSeedRows() *seedRows {
@@ -77,7 +77,7 @@ var seedTables = []struct {
 	{"audit_log", []string{"id", "actor_id", "actor_role", "action", "entity", "entity_id", "details", "created_at"}},
 }
 
-// copy writes the batch. Lines come last into their table's rows: they are numbered and changed until then.
+// copy writes the batch. Entries come last into their table's rows: they are numbered and changed until then.
 func (r *seedRows) copy(ctx context.Context, tx pgx.Tx) error {
 	for i := range r.lines {
 		r.addLine(&r.lines[i], r.texts[i])
