@@ -48,7 +48,7 @@ type measuredList struct {
 
 const (
 	newestBookings = "SELECT * FROM bookings ORDER BY created_at DESC, id LIMIT 21"
-	newestLines    = "SELECT * FROM financial_records ORDER BY record_date DESC, created_at DESC, id LIMIT 21"
+	newestEntries  = "SELECT * FROM financial_records ORDER BY record_date DESC, created_at DESC, id LIMIT 21"
 )
 
 func measuredLists() []measuredList {
@@ -63,10 +63,10 @@ func measuredLists() []measuredList {
 		{"bookings, search RB- (all)", search(bookings, "RB-"), newestBookings},
 		{"bookings, largest amount", bookings + "?sort=-amount", "SELECT * FROM bookings ORDER BY amount DESC, id LIMIT 21"},
 		{"bookings, latest departure", bookings + "?sort=-departure_at", newestBookings},
-		{"records", lines, newestLines},
-		{"records, search 00", search(lines, "00"), newestLines},
-		{"records, search x1 (none)", search(lines, "x1"), newestLines},
-		{"records, search RH-2026-1", search(lines, "RH-2026-1"), newestLines},
+		{"records", lines, newestEntries},
+		{"records, search 00", search(lines, "00"), newestEntries},
+		{"records, search x1 (none)", search(lines, "x1"), newestEntries},
+		{"records, search RH-2026-1", search(lines, "RH-2026-1"), newestEntries},
 		{"totals of records", lines + "/totals", "SELECT balance_status, count(*), sum(net_amount) FROM financial_records GROUP BY 1"},
 		{
 			"totals of records, search RH", search(lines+"/totals", "RH"),

@@ -28,7 +28,7 @@ const (
 )
 
 // %[1]d entries from number %[2]d on. Line numbers are spread over days, companies and trips by multiplication with primes.
-const seedLines = `
+const seedEntries = `
 INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, ad_campaign_id, refund_id,
     gross_amount, platform_commission_amount, net_amount, vat_amount, refunded_amount, trip_title, details, record_date,
     balance_status, transferred_at, created_at, text_id, commission_rate)
@@ -120,7 +120,7 @@ func (l *seededLedger) grow(ctx context.Context, lines int) error {
 	_ = run("ANALYZE tours")
 	// Triggers and foreign keys are off for the entries, which stand alone: their sums come at the end.
 	_ = run("SET session_replication_role = replica")
-	_ = run(fmt.Sprintf(seedLines, lines-l.lines, l.lines+1, l.tour()), seedDays, seedProviders)
+	_ = run(fmt.Sprintf(seedEntries, lines-l.lines, l.lines+1, l.tour()), seedDays, seedProviders)
 
 	for _, definition := range indexes {
 		_ = run(definition)

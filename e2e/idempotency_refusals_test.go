@@ -115,7 +115,7 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 
 	unpaid, noted := customer.Book(1), models.NewID()
 
-	line := func() uuid.UUID { return linesOf(t, s, customer.BookPaid(1).ID)[0].ID }
+	line := func() uuid.UUID { return entriesOf(t, s, customer.BookPaid(1).ID)[0].ID }
 	mark := func(id uuid.UUID) { decoded[record](t, http.StatusOK, finance.Post(markPath(id), nil)) }
 	revert := func(id uuid.UUID) string { return adminRecords + "/" + id.String() + "/revert-transfer" }
 	takeBack := func(id uuid.UUID) { decoded[record](t, http.StatusOK, admin.Post(revert(id), because())) }

@@ -85,8 +85,9 @@ type RefundApproval struct {
 
 	RefundID  uuid.UUID        `bun:"refund_id,pk"`
 	Decision  ApprovalDecision `bun:"decision"`
-	DecidedBy *uuid.UUID       `bun:"decided_by"` // nil: EXPIRED
-	Note      string           `bun:"note"`       // of a rejection its reason; may name a person
+	DecidedBy *uuid.UUID       `bun:"decided_by"`                    // nil: EXPIRED
+	Note      string           `bun:"note"`                          // of a rejection its reason; may name a person
+	NoteText  Text             `bun:"note_text,type:jsonb,nullzero"` // of a note of the service
 	DecidedAt time.Time        `bun:"decided_at"`
 
 	AtMost      *Money `bun:"-"` // what its person may approve within an hour without a code of late; nil: there is no bound

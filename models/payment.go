@@ -335,7 +335,8 @@ type RefundPayout struct {
 	Decision  PayoutDecision `bun:"decision"`
 	Reference *string        `bun:"payout_reference"` // with PaidOutOn: of PAID_OUT
 	PaidOutOn *Date          `bun:"paid_out_on"`
-	Note      string         `bun:"note"` // of a rejection its reason
+	Note      string         `bun:"note"`                          // of a rejection its reason
+	NoteText  Text           `bun:"note_text,type:jsonb,nullzero"` // of a note of the service
 	DecidedBy uuid.UUID      `bun:"decided_by"`
 	DecidedAt time.Time      `bun:"decided_at"`
 

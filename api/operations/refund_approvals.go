@@ -100,7 +100,9 @@ func approvalOf(d *models.RefundApproval) *gen.RefundApproval {
 
 	out := labelled(gen.RefundApproval{
 		Decision: d.Decision, DecidedBy: d.DecidedBy, DecidedByName: optional(d.DeciderName), DecidedAt: utc(d.DecidedAt),
-		Note: optional(d.Note),
+		Note:   optional(d.Note),
+		NoteAr: optional(models.NoteIn(models.LocaleArabic, d.Note, d.NoteText)),
+		NoteEn: optional(models.NoteIn(models.LocaleEnglish, d.Note, d.NoteText)),
 	})
 
 	return &out

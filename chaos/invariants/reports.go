@@ -55,7 +55,7 @@ func exported(ctx context.Context, s *Evidence) ([]string, error) {
 		return nil, err
 	}
 
-	if got, ok := s.Run.ExportedLines(ctx); !ok || got != lines {
+	if got, ok := s.Run.ExportedEntries(ctx); !ok || got != lines {
 		return []string{fmt.Sprintf("an export has %d of %d entries", got, lines)}, nil
 	}
 

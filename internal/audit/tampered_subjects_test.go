@@ -219,14 +219,14 @@ func subjectTamperings(w *world) []tampering {
 	setRefund := func(name, what string, also ...string) tampering {
 		return tampering{"refund-subject", name, "UPDATE refunds SET " + what + " WHERE id = $1", []any{w.pending.ID}, of(w.pending.ID), also}
 	}
-	setLine := func(name, what string) tampering {
+	setEntry := func(name, what string) tampering {
 		return tampering{
 			"record-payout", name, "UPDATE financial_records SET " + what + " WHERE payment_transaction_id = $1 AND transferred_at IS NOT NULL",
 			[]any{w.clawed.ID},
 			w.line(w.clawed.ID, "split_from IS NULL AND kind = 'SALE'"), nil,
 		}
 	}
-	moved := setLine("another moment", "transferred_at = transferred_at + interval '1 second'")
+	moved := setEntry("another moment", "transferred_at = transferred_at + interval '1 second'")
 	moved.also = []string{"transfer-moment"}
 
 	return []tampering{
@@ -261,8 +261,8 @@ func subjectTamperings(w *world) []tampering {
 			[]any{w.kept.ID},
 			w.line(w.kept.ID, "true"), nil,
 		},
-		setLine("another reference", "payout_reference = 'other'"),
-		setLine("another day", "payout_date = '2020-01-01'"),
+		setEntry("another reference", "payout_reference = 'other'"),
+		setEntry("another day", "payout_date = '2020-01-01'"),
 		moved,
 	}
 }

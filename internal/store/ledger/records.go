@@ -46,7 +46,7 @@ func (s *Store) ListRecords(ctx context.Context, f RecordFilter) (db.Listed[mode
 	case f.Search == "" || inEveryNumber(f.Search):
 		f.Search = ""
 		by.Total = func(ctx context.Context) (db.Counted, error) {
-			n, err := s.reportedLines(ctx, f.ProviderID, f.Days, f.BalanceStatus)
+			n, err := s.reportedEntries(ctx, f.ProviderID, f.Days, f.BalanceStatus)
 
 			return db.Counted{Rows: n, Exact: true}, err
 		}

@@ -49,9 +49,9 @@ func (s *Store) Report(ctx context.Context, provider uuid.UUID, span models.Days
 	return models.NewReport(span, known), nil
 }
 
-// reportedLines counts the ledger entries of a span of days, each end of which may be open: those of one provider, or of all with
+// reportedEntries counts the ledger entries of a span of days, each end of which may be open: those of one provider, or of all with
 // uuid.Nil; in one state, or in any.
-func (s *Store) reportedLines(
+func (s *Store) reportedEntries(
 	ctx context.Context, provider uuid.UUID, span models.Days, status models.BalanceStatus,
 ) (n int64, err error) {
 	q := s.db.NewSelect().Table("report_days").ColumnExpr("coalesce(sum(?), 0)::bigint", bun.Safe(countedIn(status))).

@@ -18,9 +18,9 @@ import (
 // all of them in record_texts, names in providers. Numbers and references are others each time, and have indexes of their
 // own; so has the number at the end of a claw-back's details.
 
-// foundLines are the entries that a search finds within a filter: all entries of some texts and of some providers, and some
+// foundEntries are the entries that a search finds within a filter: all entries of some texts and of some providers, and some
 // others.
-type foundLines struct {
+type foundEntries struct {
 	search    string
 	texts     int64       // how many have entries that the filter leaves
 	providers []uuid.UUID // whose names are found, where the filter leaves more than one provider
@@ -36,7 +36,7 @@ type foundLines struct {
 func (s *Store) searchRecords(
 	ctx context.Context, f RecordFilter, by db.ListOptions,
 ) (db.Listed[models.FinancialRecord], error) {
-	found, err := s.foundLines(ctx, f)
+	found, err := s.foundEntries(ctx, f)
 
 	switch {
 	case err != nil:
@@ -52,7 +52,7 @@ func (s *Store) searchRecords(
 	}
 	by.Ways = func(along *bun.SelectQuery, p db.Window) *bun.SelectQuery {
 		if found.quickerByText(p, f.ProviderID != uuid.Nil) {
-			return s.linesByText(f, found, p)
+			return s.entriesByText(f, found, p)
 		}
 
 		return along
@@ -61,8 +61,8 @@ func (s *Store) searchRecords(
 	return db.ListWith[models.FinancialRecord](ctx, found.alongList(f.narrow(s.lines())), f.Page, recordOrder, by)
 }
 
-func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, error) {
-	found := foundLines{search: f.Search, exact: true}
+func (s *Store) foundEntries(ctx context.Context, f RecordFilter) (foundEntries, error) {
+	found := foundEntries{search: f.Search, exact: true}
 
 	err := s.db.NewSelect().Table("providers").Column("id").
 		Where("search_fold(name) LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(f.Search)).Scan(ctx, &found.providers)
@@ -74,7 +74,7 @@ func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, err
 		found.providers = nil
 	}
 
-	all, err := s.reportedLines(ctx, f.ProviderID, f.Days, f.BalanceStatus)
+	all, err := s.reportedEntries(ctx, f.ProviderID, f.Days, f.BalanceStatus)
 	if err != nil {
 		return found, err
 	}
@@ -97,7 +97,7 @@ func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, err
 }
 
 // addProviders counts the entries of the providers that are found, but for those that are counted by their texts.
-func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundLines) error {
+func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundEntries) error {
 	if len(found.providers) == 0 {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundLi
 }
 
 // matching selects the texts that the search finds.
-func (found foundLines) matching(q *bun.SelectQuery) *bun.SelectQuery {
+func (found foundEntries) matching(q *bun.SelectQuery) *bun.SelectQuery {
 	pattern := "%" + db.LikeEscaper.Replace(found.search) + "%"
 
 	return q.TableExpr("record_texts AS rt").
@@ -131,7 +131,7 @@ func (found foundLines) matching(q *bun.SelectQuery) *bun.SelectQuery {
 // reportedTexts selects how many entries of the filter's days and state the texts have that the search finds: those of some providers,
 // or with uuid.Nil of all, in several rows per text. It is the view report_texts (migration 0033) with each part joined by itself: few
 // texts look up their folded counts, and the deltas are read once.
-func (s *Store) reportedTexts(f RecordFilter, found foundLines, providers []uuid.UUID) *bun.SelectQuery {
+func (s *Store) reportedTexts(f RecordFilter, found foundEntries, providers []uuid.UUID) *bun.SelectQuery {
 	folded := s.db.NewSelect().TableExpr("found").Join("JOIN report_texts_folded AS n ON n.text_id = found.id").
 		Where("n.provider_id IN (?)", bun.List(providers))
 	if f.Days.IsAll() {
@@ -166,13 +166,13 @@ func onDays(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
 
 // byText is the SQL of whether an entry has a text that the search finds. The planner does not join what it gets with an
 // IS behind it: it looks each entry up in the texts, which it has found once.
-func (found foundLines) byText(texts *bun.SelectQuery) schema.QueryWithArgs {
+func (found foundEntries) byText(texts *bun.SelectQuery) schema.QueryWithArgs {
 	return bun.SafeQuery("(fr.text_id IN (?))", found.matching(texts).Column("rt.id"))
 }
 
 // alongList narrows the entries that a filter leaves to those that are found, to be met on the way along the list. Also when all
 // were found: one that comes before the page is read need not be.
-func (found foundLines) alongList(q *bun.SelectQuery) *bun.SelectQuery {
+func (found foundEntries) alongList(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		q = q.Where("? IS TRUE", found.byText(q.NewSelect()))
 		if len(found.providers) > 0 {
@@ -197,7 +197,7 @@ const scanFactor = 4
 // quickerByText reports whether fewer entries have to be looked at when each text's own are read in order, up to as many as
 // the page needs, than when found ones are met along the list. Both are known: how many entries there are of the texts, and
 // how many entries one has to pass for each that is found.
-func (found foundLines) quickerByText(p db.Window, ofProvider bool) bool {
+func (found foundEntries) quickerByText(p db.Window, ofProvider bool) bool {
 	if found.tooMany || found.total == 0 {
 		return found.total == 0
 	}
@@ -211,8 +211,8 @@ func (found foundLines) quickerByText(p db.Window, ofProvider bool) bool {
 	return found.texts+read <= scanFactor*p.Rows*found.all/found.total
 }
 
-// linesByText selects the found entries that a page needs: the first ones of each text, and the others.
-func (s *Store) linesByText(f RecordFilter, found foundLines, p db.Window) *bun.SelectQuery {
+// entriesByText selects the found entries that a page needs: the first ones of each text, and the others.
+func (s *Store) entriesByText(f RecordFilter, found foundEntries, p db.Window) *bun.SelectQuery {
 	keys := func(q *bun.SelectQuery) *bun.SelectQuery {
 		q = q.Column(recordOrder.ID)
 		for _, k := range p.Walk.Keys {

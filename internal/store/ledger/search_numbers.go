@@ -30,7 +30,7 @@ func maybeInNumber(search string) bool {
 }
 
 // findOthers finds the entries that are found by a number or a payout reference alone, and counts them up to db.SearchedUpTo.
-func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundLines) error {
+func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundEntries) error {
 	others := func() *bun.SelectQuery {
 		parts := make([]any, 0, len(numbersIn(f.Search)))
 

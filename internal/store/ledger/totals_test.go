@@ -24,7 +24,7 @@ func TestRecordTotals(t *testing.T) {
 	b.Deliver(t, bookstest.Event(advertised, models.EventPaymentSucceeded, nil))
 	b.Settle(t, advertised, time.Now())
 
-	line, reference := b.lineOf(t, partly), "TRF-77"
+	line, reference := b.entryOf(t, partly), "TRF-77"
 	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{Reference: &reference})
 	require.NoError(t, err)
 

@@ -284,7 +284,7 @@ func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 		entries   []models.AuditEntry
 	)
 
-	if err := notDisputedLines(ctx, tx, lines); err != nil {
+	if err := notDisputedEntries(ctx, tx, lines); err != nil {
 		return err
 	}
 

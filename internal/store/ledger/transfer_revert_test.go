@@ -41,8 +41,8 @@ func (b *books) revert(t *testing.T, id uuid.UUID) models.FinancialRecord {
 	return r
 }
 
-// onlyLine is the entry of a payment of which the condition holds.
-func (b *books) onlyLine(t *testing.T, tx models.PaymentTransaction, holds func(models.FinancialRecord) bool) models.FinancialRecord {
+// onlyEntry is the entry of a payment of which the condition holds.
+func (b *books) onlyEntry(t *testing.T, tx models.PaymentTransaction, holds func(models.FinancialRecord) bool) models.FinancialRecord {
 	t.Helper()
 
 	var found []models.FinancialRecord
@@ -169,7 +169,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 	whole := b.mark(t, b.Records(t, tx)[0].ID)
 	b.GiveBack(t, tx, "38.33")
 
-	rest, clawback := b.onlyLine(t, tx, isLive), b.onlyLine(t, tx, isClawback)
+	rest, clawback := b.onlyEntry(t, tx, isLive), b.onlyEntry(t, tx, isClawback)
 
 	_, err := b.Store.Ledger.RevertTransferred(t.Context(), b.reverter(), whole.ID, ledger.RevertTransfer{Reason: "The wrong line."})
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
@@ -178,7 +178,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 
 	b.revert(t, rest.ID)
 
-	netted := b.onlyLine(t, tx, isClawback)
+	netted := b.onlyEntry(t, tx, isClawback)
 	require.Equal(t, models.BalanceTransferred, netted.BalanceStatus)
 	require.Equal(t, rest.TransactionNumber, *netted.PayoutReference)
 	require.Equal(t, rest.ID, *netted.NettedAgainst)
@@ -192,7 +192,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 
 	b.mark(t, rest.ID)
 	b.GiveBack(t, tx, "20.00")
-	b.revert(t, b.onlyLine(t, tx, isLive).ID)
+	b.revert(t, b.onlyEntry(t, tx, isLive).ID)
 	b.RequireIdentities(t)
 
 	payable, paidOut = b.balanceOf(t)
@@ -208,7 +208,7 @@ func TestRevertTransferAfterItsClawbackWasSettled(t *testing.T) {
 	b.mark(t, b.Records(t, tx)[0].ID)
 	b.GiveBack(t, tx, "38.33")
 
-	rest, clawback := b.onlyLine(t, tx, isLive), b.mark(t, b.onlyLine(t, tx, isClawback).ID)
+	rest, clawback := b.onlyEntry(t, tx, isLive), b.mark(t, b.onlyEntry(t, tx, isClawback).ID)
 
 	_, err := b.Store.Ledger.RevertTransferred(t.Context(), b.reverter(), rest.ID, ledger.RevertTransfer{Reason: "Returned."})
 	bookstest.RequireCode(t, models.CodeInvalidState, err)

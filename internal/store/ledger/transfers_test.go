@@ -107,7 +107,7 @@ func TestMarkAllTransferredIsAllOrNothing(t *testing.T) {
 	require.NoError(t, err)
 
 	tx := b.Paid(t, 1)
-	back := b.lineOf(t, tx).ID
+	back := b.entryOf(t, tx).ID
 	b.Refund(t, tx, nil)
 
 	reference, never := "BANK-8", []uuid.UUID{uuid.New(), uuid.New()}
@@ -187,7 +187,7 @@ func TestTransfersRaceRefunds(t *testing.T) {
 		for range lines {
 			tx := b.Open(t, b.Book(t, trip, 1), 1)
 			b.Report(t, tx, models.EventPaymentSucceeded)
-			payments, ids = append(payments, tx), append(ids, b.lineOf(t, tx).ID)
+			payments, ids = append(payments, tx), append(ids, b.entryOf(t, tx).ID)
 		}
 
 		var wg sync.WaitGroup
@@ -251,7 +251,7 @@ func TestARefundAfterThePayoutIsAudited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tx := b.Paid(t, 1)
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.lineOf(t, tx).ID, ledger.MarkTransfer{})
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.entryOf(t, tx).ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
 	r := b.Refund(t, tx, nil)
@@ -289,7 +289,7 @@ func TestRefundsAreAudited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tx := b.Paid(t, 1)
-	line := b.lineOf(t, tx)
+	line := b.entryOf(t, tx)
 	r := b.Refund(t, tx, bookstest.Amount("15.00"))
 
 	entries, err := b.Store.DB.ListAudit(t.Context(), db.AuditFilter{Entity: "refund", EntityID: r.ID})
@@ -307,7 +307,7 @@ func TestRefundsAreAudited(t *testing.T) {
 	require.Equal(t, models.AuditRefundSucceeded, done.Action)
 	require.Nil(t, done.ActorID, "the service has settled it")
 	require.Equal(t, "req-refund", done.RequestID)
-	rest := b.lineOf(t, tx)
+	rest := b.entryOf(t, tx)
 	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`",
 		"refund_transaction_id": "`+r.RefundTransactionID.String()+`", "amount": 15.00, "currency": "SAR",
 		"requested_by": "`+b.Finance.UserID.String()+`", "financial_record_id": "`+line.ID.String()+`",

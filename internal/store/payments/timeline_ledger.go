@@ -31,7 +31,7 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 	}
 
 	written := asWritten(lines)
-	t.refundedLines = map[uuid.UUID]models.FinancialRecord{}
+	t.refundedEntries = map[uuid.UUID]models.FinancialRecord{}
 
 	for i := range lines {
 		l, details, facts := &lines[i], recordDetails(&written[i]), recordFacts(&written[i])
@@ -55,7 +55,7 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 		}
 
 		if l.BalanceStatus == models.BalanceRefunded && l.RefundID != nil {
-			t.refundedLines[*l.RefundID] = *l
+			t.refundedEntries[*l.RefundID] = *l
 		}
 	}
 
@@ -93,12 +93,12 @@ func reversalsOf(ctx context.Context, db bun.IDB, payment uuid.UUID) (map[uuid.U
 		Where("pr.record_id IN (SELECT id FROM financial_records WHERE payment_transaction_id = ?)", payment).
 		Order("pr.record_id", "pr.n").Scan(ctx)
 
-	byLine := make(map[uuid.UUID][]models.PayoutReversal)
+	byEntry := make(map[uuid.UUID][]models.PayoutReversal)
 	for _, r := range all {
-		byLine[r.RecordID] = append(byLine[r.RecordID], r)
+		byEntry[r.RecordID] = append(byEntry[r.RecordID], r)
 	}
 
-	return byLine, err
+	return byEntry, err
 }
 
 // reversals lists marks that were taken back; the first mark of the rest of a split entry is listed with the whole.

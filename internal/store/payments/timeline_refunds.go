@@ -17,7 +17,7 @@ func (t *timeline) refunded(context.Context, bun.IDB) error {
 	return nil
 }
 
-// refund tells of one from the order to its end. What it has closed of the ledger is part of its end (refundedLines).
+// refund tells of one from the order to its end. What it has closed of the ledger is part of its end (refundedEntries).
 func (t *timeline) refund(r *models.Refund) {
 	details := map[string]any{
 		"refund_id": r.ID, "refund_type": r.RefundType, "amount": r.Amount, "currency": r.Currency, "status": r.Status,
@@ -46,7 +46,7 @@ func (t *timeline) refund(r *models.Refund) {
 
 		ended, closed := facts, details
 
-		if line, found := t.refundedLines[r.ID]; found {
+		if line, found := t.refundedEntries[r.ID]; found {
 			closed = recordDetails(&line)
 			maps.Copy(closed, details)
 

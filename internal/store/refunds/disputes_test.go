@@ -36,10 +36,10 @@ func (b *books) actions(t *testing.T, tx models.PaymentTransaction) map[string]e
 	ordered := b.Ask(tx, "10.00")
 
 	return map[string]error{
-		"refund":          bookstest.ErrorOf(b.Store.Refunds.OrderRefund(t.Context(), ordered, time.Now())),
-		"preview":         bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.Ask(tx, ""), time.Now())),
-		"refund, policy":  bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.ByPolicy(tx), time.Now())),
-		"payout":          bookstest.ErrorOf(b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})),
+		"refund":            bookstest.ErrorOf(b.Store.Refunds.OrderRefund(t.Context(), ordered, time.Now())),
+		"preview":           bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.Ask(tx, ""), time.Now())),
+		"refund, policy":    bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.ByPolicy(tx), time.Now())),
+		"payout":            bookstest.ErrorOf(b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})),
 		"payout of entries": bookstest.ErrorOf(b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: []uuid.UUID{line.ID}})),
 	}
 }

@@ -154,7 +154,8 @@ func (s *Store) mayPayOut(
 		return nil, err
 	}
 
-	d.Decision, d.Note, d.Reference, d.PaidOutOn = models.PayoutRejected, requesterGone, nil, nil
+	d.Decision, d.NoteText, d.Reference, d.PaidOutOn = models.PayoutRejected, requesterGone(), nil, nil
+	d.Note = d.NoteText.String()
 
 	return errRequesterGone(), nil
 }
@@ -291,14 +292,18 @@ func auditPayout(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund) 
 	}
 
 	d := r.Payout
+	after := map[string]any{
+		"decision": d.Decision, "status": r.Status, "payout_reference": d.Reference, "paid_out_on": d.PaidOutOn, "note": d.Note,
+	}
+
+	if !d.NoteText.IsZero() {
+		d.NoteText.KeepIn(after, "note")
+	}
 
 	return db.Audit(ctx, tx, by, action, models.EntityRefund, &r.ID, map[string]any{
 		"booking_id": r.BookingID, "ad_campaign_id": r.AdCampaignID, "payment_transaction_id": r.PaymentTransactionID,
 		"amount": r.Amount, "currency": r.Currency, "requested_by": r.RequestedBy,
-		"before": map[string]any{"decision": nil, "status": r.Status},
-		"after": map[string]any{
-			"decision": d.Decision, "status": r.Status, "payout_reference": d.Reference, "paid_out_on": d.PaidOutOn, "note": d.Note,
-		},
+		"before": map[string]any{"decision": nil, "status": r.Status}, "after": after,
 	})
 }
 

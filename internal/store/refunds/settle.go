@@ -170,7 +170,7 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 // postLedger writes the split: entries and transfers.
 func (st *refundSettlement) postLedger(ctx context.Context, split models.RefundSplit) error {
 	if st.wasSold() {
-		if err := st.bookLines(ctx, split); err != nil {
+		if err := st.bookEntries(ctx, split); err != nil {
 			return err
 		}
 
@@ -180,7 +180,7 @@ func (st *refundSettlement) postLedger(ctx context.Context, split models.RefundS
 	return ledger.PostTransfers(ctx, st.tx, split.Transfers)
 }
 
-func (st *refundSettlement) bookLines(ctx context.Context, split models.RefundSplit) error {
+func (st *refundSettlement) bookEntries(ctx context.Context, split models.RefundSplit) error {
 	// The old entry goes first: only one live entry per payment may exist at any moment.
 	_, err := st.tx.NewUpdate().Model(&split.Refunded).
 		Column("balance_status", "refund_id", "gross_amount", "platform_commission_amount", "net_amount", "vat_amount", "refunded_amount").

@@ -22,7 +22,7 @@ type grower struct {
 	companies []seedCompany
 	customers []uuid.UUID
 	finance   uuid.UUID
-	texts     map[lineText]int64 // by which entries are searched: ids of record_texts
+	texts     map[entryText]int64 // by which entries are searched: ids of record_texts
 }
 
 type seedCompany struct {

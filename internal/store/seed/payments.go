@@ -195,7 +195,7 @@ func (g *grower) refund(rows *seedRows, t *models.PaymentTransaction, live int, 
 
 	if split.Clawback != nil {
 		split.Clawback.CreatedAt = at
-		rows.clawedLine[len(rows.lines)] = live
+		rows.clawedEntry[len(rows.lines)] = live
 		rows.lines = append(rows.lines, *split.Clawback)
 	}
 

@@ -58,7 +58,7 @@ func grow(ctx context.Context, tx pgx.Tx, o Seed, p models.Policies) (lines int,
 	g := &grower{
 		random:   rand.New(rand.NewPCG(o.Seed, 0x72696c6861)), //nolint:gosec // made-up data, the same again for the same seed
 		policies: p, now: o.Now.UTC().Truncate(time.Second), days: cmp.Or(o.Days, seedDays), password: o.Password,
-		texts: map[lineText]int64{},
+		texts: map[entryText]int64{},
 	}
 
 	// Off: what would write the trail of states of this moment, and tell open dashboards of payments that are years old.
@@ -135,7 +135,7 @@ func (g *grower) batches(lines int) iter.Seq[*seedRows] {
 }
 
 // save writes the batch. texts are the ids of those that are known already.
-func (r *seedRows) save(ctx context.Context, tx pgx.Tx, texts map[lineText]int64) error {
+func (r *seedRows) save(ctx context.Context, tx pgx.Tx, texts map[entryText]int64) error {
 	if err := r.number(ctx, tx); err != nil {
 		return fmt.Errorf("number entries: %w", err)
 	}
@@ -165,24 +165,24 @@ func (r *seedRows) number(ctx context.Context, tx pgx.Tx) error {
 
 	for i := range r.lines {
 		if l := &r.lines[i]; l.Kind == models.RecordClawback {
-			l.Details = "Claw-back of " + r.lines[r.clawedLine[i]].TransactionNumber
+			l.Details = "Claw-back of " + r.lines[r.clawedEntry[i]].TransactionNumber
 		}
 	}
 
 	return nil
 }
 
-// lineText is what an entry is searched by: there are far fewer of them than entries.
-type lineText struct {
+// entryText is what an entry is searched by: there are far fewer of them than entries.
+type entryText struct {
 	kind           models.RecordKind
 	title, details string
 }
 
 // findTexts finds the texts of the entries of a batch, those that are new to this run in the database.
-func (r *seedRows) findTexts(ctx context.Context, tx pgx.Tx, texts map[lineText]int64) error {
+func (r *seedRows) findTexts(ctx context.Context, tx pgx.Tx, texts map[entryText]int64) error {
 	for i := range r.lines {
 		l := &r.lines[i]
-		text := lineText{l.Kind, l.TripTitle, l.Details}
+		text := entryText{l.Kind, l.TripTitle, l.Details}
 
 		if l.Kind == models.RecordClawback { // its number is not part of the text
 			text.details, _, _ = strings.Cut(l.Details, ledger.NumberPrefix)

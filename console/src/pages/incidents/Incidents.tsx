@@ -156,7 +156,7 @@ function IncidentDetail({
               incident.resolved_by && <CopyId key="v" id={incident.resolved_by} />
             ),
           ],
-          [t('field.note'), incident.note && <bdi key="v">{incident.note}</bdi>],
+          [t('field.note'), incident.note && <bdi key="v">{incident[`note_${language}`]}</bdi>],
           [t('field.workflow'), incident.workflow_id && <CopyId key="v" id={incident.workflow_id} whole />],
           [t('field.id'), <CopyId key="v" id={incident.id} whole />],
         ]}
