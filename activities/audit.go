@@ -33,7 +33,7 @@ type Audited struct {
 }
 
 // AuditBooks runs every rule and sees to it that there is an open incident per rule that does not hold, and one about
-// those that could not be looked at. When the audit as a whole breaks off, what it has found until then is reported all
+// those that could not be looked at. When the audit as a whole is interrupted, what it has found until then is reported all
 // the same, and the error is returned.
 func (a *Audit) AuditBooks(ctx context.Context) (Audited, error) {
 	stop := heartbeat(ctx)

@@ -49,7 +49,7 @@ func TestBackupAccountTakesWhatTheFirstNeverHeardOf(t *testing.T) {
 			require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
 			require.Equal(t, models.TransactionPaid, d.settle(t, a).Status)
 
-			result, err := d.RefundAtGateway(t.Context(), d.promised(t, a))
+			result, err := d.RefundAtGateway(t.Context(), d.reserved(t, a))
 			require.NoError(t, err)
 			require.Equal(t, models.RefundSucceeded, result.Status)
 			require.Equal(t, "60.00", backup.Refunded().String())
@@ -238,10 +238,10 @@ func TestRefundBySum(t *testing.T) {
 
 			d := bySum(t)
 			a := d.paid(t)
-			first := d.promisedOf(t, a, "40.00")
+			first := d.reservedOf(t, a, "40.00")
 			d.finish(t, first)
 
-			id := d.promisedOf(t, a, "40.00")
+			id := d.reservedOf(t, a, "40.00")
 			d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fault})
 			d.undecided(t, id)
 
@@ -268,7 +268,7 @@ func TestRefundsBySumGoOneAtATime(t *testing.T) {
 
 	ids := make([]uuid.UUID, refunds)
 	for i := range ids {
-		ids[i] = d.promisedOf(t, a, "23.00")
+		ids[i] = d.reservedOf(t, a, "23.00")
 	}
 
 	var all sync.WaitGroup

@@ -24,7 +24,7 @@ func TestRefundThatDoesNotFitAnyMore(t *testing.T) {
 		d := newDesk(t)
 		d.gateway.Can.Refunds = settled
 		a := d.paid(t)
-		id := d.promisedOf(t, a, "115.00")
+		id := d.reservedOf(t, a, "115.00")
 		d.gateway.RefundInDashboard(a.ID(), models.MustMoney("20.00"))
 
 		result := d.refundAtGateway(t, id)
@@ -34,7 +34,7 @@ func TestRefundThatDoesNotFitAnyMore(t *testing.T) {
 		_, err := d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: id, Result: result})
 		require.NoError(t, err)
 
-		left := d.promisedOf(t, a, "95.00")
+		left := d.reservedOf(t, a, "95.00")
 		require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, left).Status, name)
 		require.Equal(t, "95.00", d.gateway.Refunded().String(), name)
 	}

@@ -163,14 +163,14 @@ func (d *desk) transaction(t *testing.T, a models.Attempt) models.PaymentTransac
 	return tx
 }
 
-// promised is a refund of 60.00 of the attempt that has been reserved.
-func (d *desk) promised(t *testing.T, a models.Attempt) uuid.UUID {
+// reserved is a refund of 60.00 of the attempt whose amount has been reserved.
+func (d *desk) reserved(t *testing.T, a models.Attempt) uuid.UUID {
 	t.Helper()
 
-	return d.promisedOf(t, a, "60.00")
+	return d.reservedOf(t, a, "60.00")
 }
 
-func (d *desk) promisedOf(t *testing.T, a models.Attempt, sum string) uuid.UUID {
+func (d *desk) reservedOf(t *testing.T, a models.Attempt, sum string) uuid.UUID {
 	t.Helper()
 
 	amount := models.MustMoney(sum)

@@ -20,7 +20,7 @@ import (
 
 // letterbox keeps the links of what it is handed, and refuses the first letter after keeping it.
 type letterbox struct {
-	mu    sync.Mutex // an e-mail and an SMS are sent at the same time
+	mu    sync.Mutex // an email and an SMS are sent at the same time
 	links []string
 	fails int
 }

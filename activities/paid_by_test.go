@@ -10,8 +10,8 @@ import (
 	"rihla/models"
 )
 
-// What the gateway answers to a question says by what it was paid, too, and the money goes back that way: by hand without a call, or through
-// the gateway, whatever was chosen.
+// What the gateway answers to a question says by what it was paid, too, and the money goes back that way: by a manual payout without a
+// call, or through the gateway, whatever was chosen.
 func TestAnswerOfAnotherMethod(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -22,7 +22,7 @@ func TestAnswerOfAnotherMethod(t *testing.T) {
 	require.Equal(t, models.TransactionPaid, d.settle(t, card).Status)
 	require.Equal(t, models.MethodBillPayment, *d.transaction(t, card).PaidBy)
 
-	_, err := d.RefundAtGateway(t.Context(), d.promised(t, card))
+	_, err := d.RefundAtGateway(t.Context(), d.reserved(t, card))
 	require.Equal(t, models.CodeInvalidState, models.CodeOf(err), "%v", err)
 	require.Zero(t, d.gateway.Calls(fake.CreateRefund))
 
@@ -34,7 +34,7 @@ func TestAnswerOfAnotherMethod(t *testing.T) {
 	require.Equal(t, models.TransactionPaid, d.settle(t, bill).Status)
 	require.Equal(t, models.MethodDebitNetwork, *d.transaction(t, bill).PaidBy)
 
-	id := d.promised(t, bill)
+	id := d.reserved(t, bill)
 	settled, err := d.SettleRefund(t.Context(), activities.RefundDecision{RefundID: id, Result: d.refundAtGateway(t, id)})
 	require.NoError(t, err)
 	require.Equal(t, models.RefundSucceeded, settled.Status)

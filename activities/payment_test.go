@@ -224,7 +224,7 @@ func TestCloseCheckoutWhoseReferenceWasLost(t *testing.T) {
 	require.NoError(t, d.CloseCheckout(t.Context(), a.ID()))
 	require.Equal(t, models.TransactionPaid, d.settle(t, a).Status)
 
-	result, err := d.RefundAtGateway(t.Context(), d.promised(t, a))
+	result, err := d.RefundAtGateway(t.Context(), d.reserved(t, a))
 	require.NoError(t, err)
 	require.Equal(t, models.RefundSucceeded, result.Status)
 }

@@ -17,8 +17,8 @@ import (
 	"rihla/models"
 )
 
-// asker is a desk whose gateway can be asked, in a time of its own.
-type asker struct {
+// poller is a desk whose gateway can be asked, in a time of its own.
+type poller struct {
 	*desk
 
 	polls  *activities.Polls
@@ -28,10 +28,10 @@ type asker struct {
 	silent int
 }
 
-func newAsker(t *testing.T) *asker {
+func newPoller(t *testing.T) *poller {
 	t.Helper()
 
-	a := &asker{desk: newDesk(t), owners: &owners{}, now: time.Now(), asked: map[string]int{}}
+	a := &poller{desk: newDesk(t), owners: &owners{}, now: time.Now(), asked: map[string]int{}}
 
 	var mu sync.Mutex
 
@@ -48,7 +48,7 @@ func newAsker(t *testing.T) *asker {
 	return a
 }
 
-func (a *asker) poll(t *testing.T, want activities.Polled) {
+func (a *poller) poll(t *testing.T, want activities.Polled) {
 	t.Helper()
 
 	got, err := a.polls.PollStatus(t.Context(), models.ChannelGatewayA)
@@ -58,7 +58,7 @@ func (a *asker) poll(t *testing.T, want activities.Polled) {
 
 func TestPollStatus(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 
 	waiting, lost, declined := a.opened(t), a.opened(t), a.opened(t)
 	require.NoError(t, a.gateway.Pay(lost.ID()))
@@ -90,7 +90,7 @@ func TestPollStatus(t *testing.T) {
 // TestPollStatusOfAnswersThatWereNotHandedOver: the event is stored, so that the sweep delivers it.
 func TestPollStatusOfAnswersThatWereNotHandedOver(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	lost := a.opened(t)
 	require.NoError(t, a.gateway.Pay(lost.ID()))
 
@@ -103,7 +103,7 @@ func TestPollStatusOfAnswersThatWereNotHandedOver(t *testing.T) {
 // TestPollStatusOfAGatewayThatDoesNotAnswer: it is left for the next round, and not pressed.
 func TestPollStatusOfAGatewayThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 
 	for range 14 {
 		a.opened(t)
@@ -128,7 +128,7 @@ func TestPollStatusOfAGatewayThatDoesNotAnswer(t *testing.T) {
 // TestPollStatusOfMismatches: what the gateway took is judged as a webhook's word is.
 func TestPollStatusOfMismatches(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	wrong := a.opened(t)
 	require.NoError(t, a.gateway.PayOther(wrong.ID(), models.MustMoney("1.00"), models.Currency))
 
@@ -141,7 +141,7 @@ func TestPollStatusOfMismatches(t *testing.T) {
 // is the same in small letters.
 func TestPollStatusOfMoneyTakenBefore(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	paid := a.opened(t)
 	require.NoError(t, a.gateway.PayOther(paid.ID(), models.MustMoney("115.00"), "sar"))
 
@@ -156,7 +156,7 @@ func TestPollStatusOfMoneyTakenBefore(t *testing.T) {
 
 func TestPollStatusOfAGatewayThatKnowsNothing(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	open := a.opened(t)
 	a.polls.Gateways = map[models.MerchantAccount]gateways.Gateway{models.AccountGatewayA: forgetful{a.gateway}}
 
@@ -178,7 +178,7 @@ func (forgetful) ReadCheckout(context.Context, gateways.CheckoutRef) (gateways.C
 
 func TestSweepOfASilentChannel(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	a.opened(t)
 
 	sweep := &activities.Sweep{Log: silent, Store: a.Store, Deliver: a.owners, WebhookSilence: 2 * time.Minute, Now: func() time.Time { return a.now }}
@@ -203,7 +203,7 @@ func TestSweepOfASilentChannel(t *testing.T) {
 // TestPollStatusOfEndedAttempts: money came for attempts that had ended, and its webhooks were lost.
 func TestPollStatusOfEndedAttempts(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	a.polls.WebhookSilence = 0 // whether the channel is silent is another question
 
 	expired, declined, unheard, never := a.opened(t), a.opened(t), a.attempt(t), a.opened(t)
@@ -247,7 +247,7 @@ func TestPollStatusOfEndedAttempts(t *testing.T) {
 // TestPollStatusClosesWhatStayedOpen: an attempt has ended and its checkout is still open.
 func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	a.polls.WebhookSilence = 0
 
 	left := a.opened(t)
@@ -287,7 +287,7 @@ func TestPollStatusClosesWhatStayedOpen(t *testing.T) {
 // An opening was refused for good, and what was sent for it before has its effect after that.
 func TestPollStatusOfWhatWasRefusedAndMade(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	a.polls.WebhookSilence = 0
 
 	attempt := a.attempt(t)
@@ -333,7 +333,7 @@ func (q quickCustomer) CancelCheckout(ctx context.Context, r gateways.CheckoutRe
 // TestPollStatusOfWhatIsWaitedFor: a single webhook is lost on a channel that is not silent, and the customer polls.
 func TestPollStatusOfWhatIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	a.polls.WebhookSilence = 0
 
 	waited, other := a.opened(t), a.opened(t)
@@ -352,7 +352,7 @@ func TestPollStatusOfWhatIsWaitedFor(t *testing.T) {
 // others are asked about, too.
 func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	a.polls.Limiters = map[models.MerchantAccount]activities.PollLimiters{models.AccountGatewayA: activities.NewPollLimiters(8)}
 
 	ended := a.opened(t)
@@ -373,7 +373,7 @@ func TestWaitedForLeavesTheGatewayToPayments(t *testing.T) {
 }
 
 // waitFor has the customer of an attempt wait for so long that its gateway is to be asked.
-func (a *asker) waitFor(t *testing.T, attempt models.Attempt) {
+func (a *poller) waitFor(t *testing.T, attempt models.Attempt) {
 	t.Helper()
 
 	noted, err := a.Store.Payments.WaitForAnswers(t.Context(), []uuid.UUID{attempt.ID()}, time.Now().Add(payments.UnheardFor))
@@ -385,7 +385,7 @@ func (a *asker) waitFor(t *testing.T, attempt models.Attempt) {
 // gateway's rate has to spare.
 func TestLateChecksGoOnWhileThereAreSome(t *testing.T) {
 	t.Parallel()
-	a := newAsker(t)
+	a := newPoller(t)
 	a.polls.WebhookSilence = 0
 
 	const ended = 40 // more than a round asks about open ones

@@ -86,7 +86,7 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return models.RefundResult{}, err
 	}
 
-	if r.Channel != models.RefundByGateway { // a refund by hand has no gateway
+	if r.Channel != models.RefundByGateway { // a manual payout has no gateway
 		return models.RefundResult{}, models.NewError(models.CodeInvalidState, "refund.by_hand")
 	}
 

@@ -19,7 +19,7 @@ var refused = fake.Fault{Mode: fake.Rejected, Code: "forbidden"}
 func TestRefundWhoseQuestionIsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.UnknownAfterEffect})
 
 	_, err := d.RefundAtGateway(t.Context(), id)
@@ -37,7 +37,7 @@ func TestRefundWhoseQuestionIsRefused(t *testing.T) {
 	require.Equal(t, 1, d.gateway.Calls(fake.CreateRefund))
 	require.Equal(t, "60.00", d.gateway.Refunded().String())
 
-	other := d.promised(t, d.paid(t))
+	other := d.reserved(t, d.paid(t))
 	d.gateway.Script(fake.CreateRefund, refused)
 	require.Equal(t, models.RefundFailed, d.refundAtGateway(t, other).Status)
 }
@@ -139,13 +139,13 @@ func TestOpenCheckoutOfACancelledAttempt(t *testing.T) {
 func TestRefundThatIsRefusedAndMadeAllTheSame(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	d.serve(slowRefunds{d.gateway})
 
 	require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, id).Status)
 	require.Equal(t, "60.00", d.gateway.Refunded().String())
 
-	other := d.promised(t, d.paid(t))
+	other := d.reserved(t, d.paid(t))
 	d.serve(d.gateway)
 	d.gateway.Script(fake.CreateRefund, refused)
 	d.gateway.Script(fake.FindRefund, fake.Fault{}, refused) // the second question is refused, too

@@ -12,14 +12,14 @@ import (
 	"rihla/models"
 )
 
-// A refund by hand reaches no gateway, not even by mistake, and is delivered by the sweep when its signal was lost.
+// A manual payout reaches no gateway, not even by mistake, and is delivered by the sweep when its signal was lost.
 func TestRefundByHand(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	o := &owners{}
 	now := time.Now()
 	sweep := &activities.Sweep{Log: silent, Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
-	id := d.promised(t, d.billed(t))
+	id := d.reserved(t, d.billed(t))
 
 	_, err := d.RefundAtGateway(t.Context(), id)
 	require.Equal(t, models.CodeInvalidState, models.CodeOf(err), "%v", err)

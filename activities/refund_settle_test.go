@@ -51,7 +51,7 @@ func TestRefundThatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	a := d.paid(t)
-	id := d.promised(t, a)
+	id := d.reserved(t, a)
 	d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.Conflict})
 
 	for range 5 {
@@ -71,7 +71,7 @@ func TestRefundThatIsUnderWay(t *testing.T) {
 func TestRefundRefusedAfterAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.UnknownBeforeEffect}, fake.Fault{Mode: fake.Rejected, Code: "exceeds"})
 
 	for range 4 {
@@ -96,7 +96,7 @@ func TestRefundRefusedAfterAnUnknownOutcome(t *testing.T) {
 func TestRefundThatMeetsConflictsForGood(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	d.gateway.Always(fake.CreateRefund, fake.Fault{Mode: fake.Conflict})
 
 	for sends := range 2 {
@@ -116,7 +116,7 @@ func TestRefundThatMeetsConflictsForGood(t *testing.T) {
 func TestRefundThatIsNotFoundAtFirst(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	lag := fake.Fault{Mode: fake.FindLag}
 	d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.UnknownAfterEffect}, fake.Fault{Mode: fake.Rejected, Code: "exists"})
 	d.gateway.Script(fake.FindRefund, fake.Fault{}, lag, lag, lag)
@@ -134,7 +134,7 @@ func TestRefundThatIsNotFoundAtFirst(t *testing.T) {
 func TestRefundAfterAKilledSender(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	send, _, err := d.Store.Refunds.BeginRefundSend(t.Context(), id, refunds.SendRules{Settle: settled})
 	require.NoError(t, err)
 	require.Equal(t, 1, send)
@@ -154,7 +154,7 @@ func TestRefundAfterAKilledSender(t *testing.T) {
 func TestRefundByManyWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 
 	const workers = 16
 

@@ -30,7 +30,7 @@ func TestRefundAtGateway(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	a := d.paid(t)
-	id := d.promised(t, a)
+	id := d.reserved(t, a)
 
 	for range 3 { // however often it is tried
 		require.Equal(t, models.RefundResult{Status: models.RefundSucceeded, GatewayRefundID: "re_" + id.String()}, d.refundAtGateway(t, id))
@@ -67,7 +67,7 @@ func TestRefundAtGatewayWithUnknownOutcomes(t *testing.T) {
 		"busy at first":            {fake.CreateRefund: {busy, after}},
 	} {
 		a := d.paid(t)
-		id := d.promised(t, a)
+		id := d.reserved(t, a)
 
 		for op, faults := range script {
 			d.gateway.Script(op, faults...)
@@ -91,7 +91,7 @@ func TestRefundAtGatewayWithUnknownOutcomes(t *testing.T) {
 func TestRefundAtGatewayAsksFirst(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	d.gateway.Script(fake.FindRefund, fake.Fault{Mode: fake.UnknownBeforeEffect})
 
 	_, err := d.RefundAtGateway(t.Context(), id)
@@ -103,7 +103,7 @@ func TestRefundAtGatewayAsksFirst(t *testing.T) {
 func TestRefundAtAGatewayThatIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	d.serve(gateways.Guarded(d.gateway, gateways.Limits{BreakerFailures: 5, BreakerOpenFor: time.Minute}, gateways.Reports{}))
 	d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.RateLimited, RetryAfter: time.Minute})
 
@@ -125,7 +125,7 @@ func TestRefundAtAGatewayThatIsLeftAlone(t *testing.T) {
 func TestRefundAtGatewayThatIsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	id := d.promised(t, d.paid(t))
+	id := d.reserved(t, d.paid(t))
 	d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.Rejected, Code: "account_closed"})
 
 	result := d.refundAtGateway(t, id)
@@ -146,7 +146,7 @@ func TestRefundAtGatewayThatIsDecidedLater(t *testing.T) {
 	d := newDesk(t)
 
 	for _, succeed := range []bool{true, false} {
-		id := d.promised(t, d.paid(t))
+		id := d.reserved(t, d.paid(t))
 		d.gateway.Script(fake.CreateRefund, fake.Fault{Mode: fake.Pending})
 
 		for range 2 {
@@ -172,7 +172,7 @@ func TestRefundAtGatewayOfAnotherAmount(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	a := d.paid(t)
-	id := d.promised(t, a)
+	id := d.reserved(t, a)
 	d.serve(miscounts{d.gateway})
 
 	for range 3 {
@@ -199,7 +199,7 @@ func TestRefundAtGatewayInSmallLetters(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	a := d.paid(t)
-	id := d.promised(t, a)
+	id := d.reserved(t, a)
 	d.serve(smallLetters{d.gateway})
 	require.Equal(t, models.RefundSucceeded, d.refundAtGateway(t, id).Status)
 

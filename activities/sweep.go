@@ -30,7 +30,7 @@ type Deliverer interface {
 	PollStatus(ctx context.Context, c models.Channel) error
 	// ResumeCampaign has a campaign's workflow look at it, and starts it again if none is running.
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
-	// PayoutDecided tells a refund by hand that it was decided, and starts its workflow if none is running.
+	// PayoutDecided tells a manual payout that it was decided, and starts its workflow if none is running.
 	PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error)
 	// ApprovalDecided tells a refund that a second person decided about it, or that its time is over, and starts its workflow if none is
 	// running.
@@ -234,7 +234,7 @@ func (r *sweepRun) pollSilentChannels(ctx context.Context) error {
 	return nil
 }
 
-// runLateChecks starts the late checks that are due: a gateway may have taken money after the end of an attempt, and its webhook
+// runLateChecks starts the late checks that are due: a gateway may have taken money after an attempt has ended, and its webhook
 // may be lost.
 func (r *sweepRun) runLateChecks(ctx context.Context) error {
 	due, err := r.Store.Payments.LateChecksDue(ctx, r.Now())

@@ -105,7 +105,7 @@ func TestSweep(t *testing.T) {
 	require.Zero(t, o.woken)
 
 	paid := d.paid(t)             // queues notifications
-	refund := d.promised(t, paid) // stays PENDING
+	refund := d.reserved(t, paid) // stays PENDING
 	stale := d.opened(t)          // its customer does not come back
 	idle := d.attempt(t)          // never opened
 	told := d.opened(t)           // its webhook is stored and not delivered

@@ -55,7 +55,7 @@ func TestIdempotencyForgetsRefusals(t *testing.T) {
 		"asked for a code":   {models.StepUpRequired(), http.StatusForbidden},
 		"what does not fit":  {models.Invalid("return_url", "return_url.host"), http.StatusUnprocessableEntity},
 		"too often":          {&models.Error{Code: models.CodeRateLimited, Text: models.Verbatim("Too many requests.")}, http.StatusTooManyRequests},
-		"the gateway's word": {&models.Error{Code: models.CodeGatewayUnavailable, Text: models.Verbatim("Away.")}, http.StatusBadGateway},
+		"a gateway's answer": {&models.Error{Code: models.CodeGatewayUnavailable, Text: models.Verbatim("Away.")}, http.StatusBadGateway},
 		"broken":             {errors.New("broken"), http.StatusInternalServerError},
 	} {
 		t.Run(name, func(t *testing.T) {

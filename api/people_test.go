@@ -22,7 +22,7 @@ var aboutPeople = []string{
 // noPeople are schemas with such fields that are of no person, and answers whose schema says nothing, with the reason.
 var noPeople = map[string]string{
 	"Provider": "a company", "ProviderDetail": "a company", "OpenSession": "the caller's own sessions",
-	"ExportFinancialRecords": "lines of the ledger have no customers", "ExportAuditLogs": "asks for a code itself, and is in the audit log",
+	"ExportFinancialRecords": "ledger entries have no customers", "ExportAuditLogs": "asks for a code itself, and is in the audit log",
 	"StreamDashboardEvents": "sums of money", "StreamProviderDashboardEvents": "sums of money",
 }
 

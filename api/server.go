@@ -1,4 +1,4 @@
-// Package api is the HTTP interface of the service. It is contract-first: openapi.yaml is written by hand, gen/ is
+// Package api is the HTTP interface of the service. It is contract-first: openapi.yaml is hand-written, gen/ is
 // generated from it, and middleware/ checks every request against it. Handlers authorize, decode, call one store method
 // or one workflow, and encode; no SQL, no gateway and no rule about money lives here.
 package api

@@ -25,7 +25,7 @@ func newExports() *cobra.Command {
 
 	c := &cobra.Command{
 		Use:   "exports",
-		Short: "Compare the export of ledger lines with psql, and tell what it costs the API in memory",
+		Short: "Compare the export of ledger entries with psql, and tell what it costs the API in memory",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := newBench(cmd.Context())
@@ -37,14 +37,14 @@ func newExports() *cobra.Command {
 			return b.exports(cmd.Context(), cmd.OutOrStdout(), records, rounds, keep)
 		},
 	}
-	c.Flags().IntVar(&records, "records", 1_000_000, "ledger lines")
+	c.Flags().IntVar(&records, "records", 1_000_000, "ledger entries")
 	c.Flags().IntVar(&rounds, "rounds", 3, "rounds; the median counts")
 	c.Flags().StringVar(&keep, "keep", "", "a directory to keep the files in; by default they are not kept")
 
 	return c
 }
 
-// exportRun is one way to have the lines as a file.
+// exportRun is one way to have the entries as a file.
 type exportRun struct {
 	name string
 	do   func(ctx context.Context) (bytes int64, err error)
@@ -79,7 +79,7 @@ func (b *bench) exports(ctx context.Context, out io.Writer, records, rounds int,
 		}
 	}
 
-	fmt.Fprintf(out, "%d ledger lines, %d rounds in turn; rows/s are those of the median\n\n", records, rounds)
+	fmt.Fprintf(out, "%d ledger entries, %d rounds in turn; rows/s are those of the median\n\n", records, rounds)
 	fmt.Fprintf(out, "| what | rows/s | of psql's | seconds of each round | MiB of file | API grew by, MiB |\n|---|---|---|---|---|---|\n")
 
 	base := middle(runs[1].took).Seconds()
@@ -119,7 +119,7 @@ func middle[T cmp.Ordered](all []T) T {
 
 func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
-// fillRecords makes ledger lines of many providers and days. They are rows to export, and no books that add up.
+// fillRecords makes ledger entries of many providers and days. They are rows to export, and no books that add up.
 func (b *bench) fillRecords(ctx context.Context, n int) error {
 	if err := b.seed(ctx, 1); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (b *bench) fillRecords(ctx context.Context, n int) error {
 		return err
 	}
 
-	// For the lines triggers are off: their work comes before and after. The indexes of searches are not used here, and cost
+	// For the entries triggers are off: their work comes before and after. The indexes of searches are not used here, and cost
 	// more than everything else to fill.
 	return b.psql(ctx, fmt.Sprintf(`
 		DROP INDEX records_text, records_number, records_number_part, records_clawback;
@@ -156,7 +156,7 @@ func (b *bench) fillRecords(ctx context.Context, n int) error {
 		ANALYZE financial_records, providers;`, n), "-q", "-o", os.DevNull)
 }
 
-// psqlCopy has PostgreSQL's own client write the lines as CSV: the same columns in the same order, as they are.
+// psqlCopy has PostgreSQL's own client write the entries as CSV: the same columns in the same order, as they are.
 func (b *bench) psqlCopy(ctx context.Context) (int64, error) {
 	name := filepath.Join(b.dir, "copy.csv")
 	defer os.Remove(name)
@@ -180,7 +180,7 @@ func (b *bench) psqlCopy(ctx context.Context) (int64, error) {
 	return info.Size(), nil
 }
 
-// reverted is when the transfer of a ledger line was taken back: of those that can have been, which are few.
+// reverted is when the transfer of a ledger entry was taken back: of those that can have been, which are few.
 const reverted = `CASE WHEN fr.balance_status = 'IN_CURRENT_BALANCE' AND fr.id IN (SELECT record_id FROM payout_reversals)
 	THEN (SELECT max(v.created_at) FROM payout_reversals AS v WHERE v.record_id = fr.id)
 	WHEN fr.balance_status = 'REFUNDED' AND fr.transferred_at IN (SELECT transferred_at FROM payout_reversals)

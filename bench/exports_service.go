@@ -64,7 +64,7 @@ func (b *bench) startService(ctx context.Context) (*service, error) {
 	return s, nil
 }
 
-// export downloads all lines in a format.
+// export downloads all entries in a format.
 func (s *service) export(ctx context.Context, format, keep string) (int64, error) {
 	r, err := s.client.Request(ctx, http.MethodGet, "/api/v1/admin/financial-records/export?format="+format, nil, nil)
 	if err != nil {

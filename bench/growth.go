@@ -21,8 +21,8 @@ func newGrowth() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "growth",
 		Short: "Measure payments over HTTP on a database with many past payments, beside an empty one",
-		Long: "Run the service twice, on a database of its own each: one is empty, the other has as many past ledger lines as asked for,\n" +
-			"with all that belongs to them. Rounds of payments alternate. A million lines take about 6 minutes and 5 GB.",
+		Long: "Run the service twice, on a database of its own each: one is empty, the other has as many past ledger entries as asked for,\n" +
+			"with all that belongs to them. Rounds of payments alternate. A million entries take about 6 minutes and 5 GB.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return benchGrowth(cmd.Context(), cmd.OutOrStdout(), payments, clients, rounds, records)
@@ -31,7 +31,7 @@ func newGrowth() *cobra.Command {
 	c.Flags().IntVar(&payments, "payments", 300, "payments per round")
 	c.Flags().IntVar(&clients, "clients", 16, "customers at once")
 	c.Flags().IntVar(&rounds, "rounds", 3, "rounds of each; the median counts")
-	c.Flags().IntVar(&records, "records", 1_000_000, "past ledger lines")
+	c.Flags().IntVar(&records, "records", 1_000_000, "past ledger entries")
 
 	return c
 }
@@ -85,7 +85,7 @@ func benchGrowth(ctx context.Context, out io.Writer, payments, clients, rounds, 
 	empty.ratio, full.ratio = 1, full.rate()/empty.rate()
 
 	stages[0].line(out, "no past payments", empty)
-	stages[1].line(out, strconv.Itoa(records)+" past ledger lines", full)
+	stages[1].line(out, strconv.Itoa(records)+" past ledger entries", full)
 
 	for _, b := range stages {
 		if err := b.auditTwice(ctx, out); err != nil {

@@ -25,7 +25,7 @@ func newLists() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
-	c.Flags().IntSliceVar(&b.records, "records", []int{200_000, 1_000_000}, "ledger lines, with their bookings and payments")
+	c.Flags().IntSliceVar(&b.records, "records", []int{200_000, 1_000_000}, "ledger entries, with their bookings and payments")
 	c.Flags().IntVar(&b.clients, "clients", 16, "connections at once")
 	c.Flags().DurationVar(&b.time, "time", 3*time.Second, "of each measurement; half of it is run before to warm up")
 
@@ -48,7 +48,7 @@ type measuredList struct {
 
 const (
 	newestBookings = "SELECT * FROM bookings ORDER BY created_at DESC, id LIMIT 21"
-	newestLines    = "SELECT * FROM financial_records ORDER BY record_date DESC, created_at DESC, id LIMIT 21"
+	newestEntries  = "SELECT * FROM financial_records ORDER BY record_date DESC, created_at DESC, id LIMIT 21"
 )
 
 func measuredLists() []measuredList {
@@ -63,10 +63,10 @@ func measuredLists() []measuredList {
 		{"bookings, search RB- (all)", search(bookings, "RB-"), newestBookings},
 		{"bookings, largest amount", bookings + "?sort=-amount", "SELECT * FROM bookings ORDER BY amount DESC, id LIMIT 21"},
 		{"bookings, latest departure", bookings + "?sort=-departure_at", newestBookings},
-		{"records", lines, newestLines},
-		{"records, search 00", search(lines, "00"), newestLines},
-		{"records, search x1 (none)", search(lines, "x1"), newestLines},
-		{"records, search RH-2026-1", search(lines, "RH-2026-1"), newestLines},
+		{"records", lines, newestEntries},
+		{"records, search 00", search(lines, "00"), newestEntries},
+		{"records, search x1 (none)", search(lines, "x1"), newestEntries},
+		{"records, search RH-2026-1", search(lines, "RH-2026-1"), newestEntries},
 		{"totals of records", lines + "/totals", "SELECT balance_status, count(*), sum(net_amount) FROM financial_records GROUP BY 1"},
 		{
 			"totals of records, search RH", search(lines+"/totals", "RH"),
@@ -106,7 +106,7 @@ func (l *listsBench) run(ctx context.Context, out io.Writer) (err error) {
 
 		there = records
 
-		fmt.Fprintf(out, "%d ledger lines; %d connections, p50 in ms\n\n", there, l.clients)
+		fmt.Fprintf(out, "%d ledger entries; %d connections, p50 in ms\n\n", there, l.clients)
 		fmt.Fprintf(out, "| list | alone | %d at once | 95 %% | its page by the bare statement | ratio |\n|---|---|---|---|---|---|\n", l.clients)
 
 		for _, list := range measuredLists() {
@@ -121,7 +121,7 @@ func (l *listsBench) run(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-// grow adds past bookings with their payments and lines.
+// grow adds past bookings with their payments and entries.
 func (l *listsBench) grow(ctx context.Context, records int) error {
 	_, err := l.store.Seed.Grow(ctx, seed.Seed{Records: records, Seed: 1, Now: time.Now(), Password: "none", Progress: func(int) {}})
 	if err != nil {

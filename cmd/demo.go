@@ -292,7 +292,7 @@ func (s *story) seeLedger(ctx context.Context) error {
 	}
 
 	if len(lines) != 1 {
-		return fmt.Errorf("there are %d ledger lines instead of one", len(lines))
+		return fmt.Errorf("there are %d ledger entries instead of one", len(lines))
 	}
 
 	l := lines[0]

@@ -47,7 +47,7 @@ func (s *story) leaveStates(ctx context.Context) error {
 		{"a declined card", all.declined},
 		{"a cancelled booking", all.cancelled},
 		{"another amount than was asked for", all.otherAmount},
-		{"a refund to pay out by hand", all.byHand},
+		{"a refund to pay out manually", all.byHand},
 		{"a refund that waits for a second person", all.overTheLimit},
 		{"a refund that the gateway refuses", all.refusedRefund},
 		{"a claw-back", all.clawedBack},

@@ -77,7 +77,7 @@ func newDev() *cobra.Command {
 		},
 	}
 	dev.Flags().BoolVar(&reset, "reset", false, "begin with an empty database, Temporal history, outbox and sandbox")
-	dev.Flags().IntVar(&lines, "seed", 0, "add this many made-up ledger lines, with all that belongs to them, before serving")
+	dev.Flags().IntVar(&lines, "seed", 0, "add this many made-up ledger entries, with all that belongs to them, before serving")
 
 	return dev
 }
@@ -86,7 +86,7 @@ func newDev() *cobra.Command {
 type devEnv struct {
 	cfg      config.Config
 	progress *slog.Logger // of what takes its time at the start
-	lines    int          // made-up ledger lines to add
+	lines    int          // made-up ledger entries to add
 	stack    *devstack.Stack
 
 	ownerURL string // of the database, for commands that need more than the service's role may do
@@ -101,7 +101,7 @@ type devEnv struct {
 // demoLines stands for the made-up past of the demo instead of a number of lines.
 const demoLines = -1
 
-// startDevEnv starts all parts in the order in which they need each other, and adds made-up ledger lines if there are to be any.
+// startDevEnv starts all parts in the order in which they need each other, and adds made-up ledger entries if there are to be any.
 // When it fails nothing is left running.
 func startDevEnv(ctx context.Context, cfg config.Config, progress *slog.Logger, lines int) (h *devEnv, err error) {
 	h = &devEnv{cfg: cfg, progress: progress, lines: lines, registry: prometheus.NewRegistry()}
@@ -292,7 +292,7 @@ func (h *devEnv) addLines(ctx context.Context, s *store.Store) error {
 	}
 
 	if err == nil && added > 0 {
-		h.progress.InfoContext(ctx, fmt.Sprintf("added %d made-up ledger lines in %.1f s", added, time.Since(began).Seconds()))
+		h.progress.InfoContext(ctx, fmt.Sprintf("added %d made-up ledger entries in %.1f s", added, time.Since(began).Seconds()))
 	}
 
 	return err

@@ -32,12 +32,12 @@ func newSeed() *cobra.Command {
 
 	seed := &cobra.Command{
 		Use:   "seed [--users] [--records N [--seed S]]",
-		Short: "Add users and trips to try, or N made-up ledger lines over two years, for measuring",
+		Short: "Add users and trips to try, or N made-up ledger entries over two years, for measuring",
 		Long: "With --users: one user per role, <role>@" + devDomain + " with the password " + devPassword + ", and a company with a hotel,\n" +
 			"a bus, a rest stop and two trips, unless they are there. Refuses a database with other users than customers.\n\n" +
-			"With --records: add companies, customers, trips, bookings, campaigns, payments with their webhooks, refunds, payouts, ledger lines\n" +
-			"and transfers, spread over the last two years, until there are N further lines. `rihla audit` agrees with them.\n" +
-			"It is one SQL transaction, all or nothing, for which the service waits: from 50,000 lines on it makes the indexes\n" +
+			"With --records: add companies, customers, trips, bookings, campaigns, payments with their webhooks, refunds, payouts,\n" +
+			"ledger entries and transfers, spread over the last two years, until there are N further entries. `rihla audit` agrees with them.\n" +
+			"It is one SQL transaction, all or nothing, for which the service waits: from 50,000 entries on it makes the indexes\n" +
 			"anew. It has to own the tables. Refuses APP_ENV=production.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -53,7 +53,7 @@ func newSeed() *cobra.Command {
 		},
 	}
 	seed.Flags().BoolVar(&users, "users", false, "add a user per role, with a published password, and trips to book")
-	seed.Flags().IntVar(&records, "records", 0, "how many ledger lines to add")
+	seed.Flags().IntVar(&records, "records", 0, "how many ledger entries to add")
 	seed.Flags().Uint64Var(&number, "seed", 1, "of the random numbers")
 
 	return seed
@@ -162,7 +162,7 @@ func seedRecords(cmd *cobra.Command, s *store.Store, records int, number uint64)
 		return err
 	}
 
-	fmt.Fprintf(cmd.OutOrStdout(), "added %d ledger lines in %.1f s\n", added, time.Since(began).Seconds())
+	fmt.Fprintf(cmd.OutOrStdout(), "added %d ledger entries in %.1f s\n", added, time.Since(began).Seconds())
 
 	return nil
 }

@@ -74,7 +74,7 @@ func newUserCreate() *cobra.Command {
 		},
 	}
 	create.Flags().StringVar(&f.name, "name", "", "full name")
-	create.Flags().StringVar(&f.email, "email", "", "e-mail address, the name to sign in with")
+	create.Flags().StringVar(&f.email, "email", "", "email address, the name to sign in with")
 	create.Flags().StringVar(&f.phone, "phone", "", "phone number with country code")
 	create.Flags().StringVar(&f.role, "role", "", knownRoles)
 	completeRoles(create)
@@ -138,7 +138,7 @@ func newUserPassword() *cobra.Command {
 			})
 		},
 	}
-	password.Flags().StringVar(&email, "email", "", "e-mail address of the user")
+	password.Flags().StringVar(&email, "email", "", "email address of the user")
 
 	return password
 }
@@ -162,7 +162,7 @@ func newUserRemove() *cobra.Command {
 			})
 		},
 	}
-	remove.Flags().StringVar(&email, "email", "", "e-mail address of the user")
+	remove.Flags().StringVar(&email, "email", "", "email address of the user")
 
 	return remove
 }
@@ -186,12 +186,12 @@ func newUserSecondFactor() *cobra.Command {
 			})
 		},
 	}
-	reset.Flags().StringVar(&email, "email", "", "e-mail address of the user")
+	reset.Flags().StringVar(&email, "email", "", "email address of the user")
 
 	return reset
 }
 
-// withUser finds a live user by their e-mail address.
+// withUser finds a live user by their email address.
 func withUser(cmd *cobra.Command, email string, do func(context.Context, *store.Store, models.User) error) error {
 	cfg, err := loadConfig(config.Config.RequireDatabase)
 	if err != nil {
@@ -227,7 +227,7 @@ func (f userFlags) user() (models.User, error) {
 	}
 
 	if a, err := mail.ParseAddress(u.Email); err != nil || a.Address != u.Email {
-		return u, errors.New("--email is not an e-mail address")
+		return u, errors.New("--email is not an email address")
 	}
 
 	if !slices.Contains(models.Roles(), u.Role) {

@@ -82,7 +82,7 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 			map[string]any{"reason": "once more"},
 		},
 		{"ConfirmRefundPayout", http.MethodPost, payoutPath(w.waiting.ID, "confirm"), w.As(models.RoleAdmin), map[string]any{
-			"payout_reference": "TRF-1", "paid_out_on": models.DateIn(time.Now()).String(), "note": "by hand",
+			"payout_reference": "TRF-1", "paid_out_on": models.DateIn(time.Now()).String(), "note": "from the bank",
 		}},
 		{"RejectRefundPayout", http.MethodPost, payoutPath(w.waiting.ID, "reject"), w.As(models.RoleAdmin), map[string]any{"reason": "no"}},
 		{

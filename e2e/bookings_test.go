@@ -88,7 +88,7 @@ func catalogue(t *testing.T, s *harness.Stack) {
 	require.Empty(t, find("search="+mark))
 }
 
-// changeTrip changes a trip by hand.
+// changeTrip changes a trip by SQL.
 func changeTrip(t *testing.T, s *harness.Stack, id uuid.UUID, to string) {
 	t.Helper()
 

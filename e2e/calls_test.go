@@ -172,7 +172,7 @@ func approvalPath(refund uuid.UUID, decision string) string {
 	return "/api/v1/admin/refunds/" + refund.String() + "/" + decision
 }
 
-// payoutPath is where a payout by hand is decided; decision is confirm or reject.
+// payoutPath is where a manual payout is decided; decision is confirm or reject.
 func payoutPath(refund uuid.UUID, decision string) string {
 	return "/api/v1/admin/refunds/" + refund.String() + "/" + decision + "-payout"
 }

@@ -11,8 +11,8 @@ import (
 	"rihla/models"
 )
 
-// paidOtherwise: at a company that takes bills, a card's checkout that is paid by one says so and goes back by hand, and a bill that is paid
-// by a card goes back through the company.
+// paidOtherwise: at a company that takes bills, a card's checkout that is paid by one says so and goes back by a manual payout, and a bill
+// that is paid by a card goes back through the company.
 func paidOtherwise(t *testing.T, s *harness.Stack, can gateways.Capabilities) {
 	t.Helper()
 

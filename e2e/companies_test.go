@@ -118,7 +118,7 @@ func refundsAdd(t *testing.T, s *harness.Stack) {
 	for _, part := range []string{"33.00", "1.00", "81.00"} {
 		r := decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), partly(part)))
 		require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
-		requireLinesAddUp(t, s, b)
+		requireEntriesAddUp(t, s, b)
 	}
 
 	refused(t, finance.Post(refundPath(b.ID), partly("0.01")), http.StatusConflict, models.CodeBookingNotRefundable)
@@ -305,7 +305,7 @@ func returnedRefund(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 
 	require.Equal(t, 2, s.Count(`SELECT count(*) FROM ledger_transfers WHERE refund_id = '`+r.ID.String()+`' AND amount = 23
 		AND kind IN ('REFUND_RETURNED', 'REFUND_REPAID')`))
-	requireLinesAddUp(t, s, b)
+	requireEntriesAddUp(t, s, b)
 }
 
 // refundedInDashboard: what the company's own dashboard gave back is found, named and not refunded again; FULL gives back what is left.
@@ -384,7 +384,7 @@ func disputedPayment(t *testing.T, s *harness.Stack, _ gateways.Capabilities) {
 	story := string(finance.Get("/api/v1/admin/payment-transactions/" + b.Payment.TransactionID.String()).Body)
 	require.Contains(t, story, `"DISPUTE_OPENED"`)
 	require.Contains(t, story, `"DISPUTE_CLOSED"`)
-	requireLinesAddUp(t, s, b)
+	requireEntriesAddUp(t, s, b)
 }
 
 // pageOfOurs: the customer sees the company's form while there is something to pay, and what has become of it afterwards, whatever the

@@ -120,7 +120,7 @@ func dashboardEvents(t *testing.T, s *harness.Stack) {
 	require.JSONEq(t, `{"reason":"REFUND_COMPLETED"}`, news(t, own))
 
 	// What is owed to the company changes with marks and with their reversal.
-	line := linesOf(t, s, customer.BookPaid(1).ID)[0]
+	line := entriesOf(t, s, customer.BookPaid(1).ID)[0]
 	require.JSONEq(t, `{"reason":"PAYMENT_SETTLED"}`, news(t, own))
 	decoded[record](t, http.StatusOK, s.As(models.RoleFinanceAdmin).Post(markPath(line.ID), nil))
 	require.JSONEq(t, `{"reason":"TRANSFERS_CHANGED"}`, news(t, own))

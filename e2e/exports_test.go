@@ -153,7 +153,7 @@ func rowsOf(t *testing.T, body []byte) [][]string {
 func exportGivenUp(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
-	manyLines(t, s)
+	manyEntries(t, s)
 
 	finance := s.As(models.RoleFinanceAdmin)
 	path := adminRecords + "/export?format=csv&provider_id=" + s.World.Provider.ID.String()
@@ -206,9 +206,9 @@ func exportGivenUp(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// manyLines adds 10,000 ledger lines to that of a booking: more than the buffers of both sides of an export hold,
+// manyEntries adds 10,000 ledger entries to that of a booking: more than the buffers of both sides of an export hold,
 // compressed, too. They share 200 long texts, which are indexed once each and are farther apart than compression looks back.
-func manyLines(t *testing.T, s *harness.Stack) {
+func manyEntries(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	b := s.As(models.RoleEndUser).BookPaid(1)
@@ -234,7 +234,7 @@ func TestExportsEndWithTheService(t *testing.T) {
 
 	room := t.TempDir()
 	s := harness.Start(t, harness.Options{Env: map[string]string{"TMPDIR": room}})
-	manyLines(t, s)
+	manyEntries(t, s)
 
 	workbooks := func() int {
 		left, err := filepath.Glob(filepath.Join(room, "*"))

@@ -115,12 +115,12 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 
 	unpaid, noted := customer.Book(1), models.NewID()
 
-	line := func() uuid.UUID { return linesOf(t, s, customer.BookPaid(1).ID)[0].ID }
+	line := func() uuid.UUID { return entriesOf(t, s, customer.BookPaid(1).ID)[0].ID }
 	mark := func(id uuid.UUID) { decoded[record](t, http.StatusOK, finance.Post(markPath(id), nil)) }
 	revert := func(id uuid.UUID) string { return adminRecords + "/" + id.String() + "/revert-transfer" }
 	takeBack := func(id uuid.UUID) { decoded[record](t, http.StatusOK, admin.Post(revert(id), because())) }
 
-	// A line that was refunded and paid out is not transferable; one whose mark was taken back is.
+	// An entry that was refunded and paid out is not transferable; one whose mark was taken back is.
 	one, some, reverted := line(), line(), line()
 	reference := map[string]any{"payout_reference": "AGAIN-1"}
 

@@ -53,7 +53,7 @@ func idempotencyKeys(t *testing.T, s *harness.Stack) {
 			"SELECT count(*) FROM refunds WHERE booking_id = '" + back.ID.String() + "'",
 		},
 		"payout": {
-			markPath(linesOf(t, s, out.ID)[0].ID),
+			markPath(entriesOf(t, s, out.ID)[0].ID),
 			map[string]any{"payout_reference": "TRF-9"},
 			map[string]any{"payout_reference": "TRF-8"},
 			finance, http.StatusOK,

@@ -184,7 +184,7 @@ func TestTerminatedWithoutAWorker(t *testing.T) {
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{Env: map[string]string{"BOOKING_HOLD": "5s"}})
-	customer, door := s.As(models.RoleEndUser), workflows.NewClient(s.Temporal, s.Queue)
+	customer, starter := s.As(models.RoleEndUser), workflows.NewClient(s.Temporal, s.Queue)
 	terminate := func(id string) {
 		t.Helper()
 		require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), id, "", "by mistake"))
@@ -197,10 +197,10 @@ func TestTerminatedWithoutAWorker(t *testing.T) {
 	s.PayLate(*late.Payment.Reference)
 	terminate(s.AwaitWorkflow("LatePayment", 1)[0])
 
-	require.NoError(t, door.Reconcile(t.Context(), late.Payment.TransactionID, models.GatewayA))
+	require.NoError(t, starter.Reconcile(t.Context(), late.Payment.TransactionID, models.GatewayA))
 	terminate(models.ReconcileWorkflowID(late.Payment.TransactionID))
 
-	require.NoError(t, door.WakeOutbox(t.Context()))
+	require.NoError(t, starter.WakeOutbox(t.Context()))
 	terminate(models.OutboxWorkflowID(s.Queue))
 
 	for _, id := range s.AwaitWorkflow("Sweep", 1) {

@@ -188,7 +188,7 @@ func auditLog(t *testing.T, s *harness.Stack) {
 
 	finance, who := s.As(models.RoleFinanceAdmin), s.World.Users[models.RoleFinanceAdmin].ID
 	b := s.As(models.RoleEndUser).BookPaid(1)
-	require.Equal(t, http.StatusOK, finance.Post(markPath(linesOf(t, s, b.ID)[0].ID), nil).Status)
+	require.Equal(t, http.StatusOK, finance.Post(markPath(entriesOf(t, s, b.ID)[0].ID), nil).Status)
 
 	// A refund's request id travels through its workflow, whose history is plain text: only a UUID does.
 	trace := uuid.NewString()

@@ -16,7 +16,7 @@ import (
 
 const bulkPath = adminRecords + "/mark-transferred"
 
-// bulkTransfers pays several lines out together, or none of them.
+// bulkTransfers pays several entries out together, or none of them.
 func bulkTransfers(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -24,7 +24,7 @@ func bulkTransfers(t *testing.T, s *harness.Stack) {
 
 	ids := make([]uuid.UUID, 4)
 	for i := range ids {
-		ids[i] = linesOf(t, s, customer.BookPaid(1).ID)[0].ID
+		ids[i] = entriesOf(t, s, customer.BookPaid(1).ID)[0].ID
 	}
 
 	body := func(ids ...uuid.UUID) map[string]any {
@@ -33,7 +33,7 @@ func bulkTransfers(t *testing.T, s *harness.Stack) {
 
 	// A mark that is not allowed changes nothing.
 	paidBack := customer.BookPaid(1)
-	back := linesOf(t, s, paidBack.ID)[0].ID
+	back := entriesOf(t, s, paidBack.ID)[0].ID
 	decoded[refund](t, http.StatusCreated, finance.Post(refundPath(paidBack.ID), fully()))
 
 	never := uuid.New()
@@ -79,7 +79,7 @@ func bulkTransfers(t *testing.T, s *harness.Stack) {
 	require.Equal(t, len(ids), s.Count("SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT' AND credit_account = $1",
 		models.PaidOutAccount(s.World.Provider.ID)))
 
-	// Each line has its entry in the audit log, with before and after.
+	// Each entry has its entry in the audit log, with before and after.
 	for _, id := range ids {
 		entries := decoded[[]auditEntry](t, http.StatusOK, s.As(models.RoleAdmin).Get(auditLogs+"?entity=financial_record&entity_id="+id.String()))
 		require.Len(t, entries, 1)
@@ -128,7 +128,7 @@ func balances(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "207.00", sold.Payable.String())
 	require.Nil(t, sold.LastPayout)
 
-	marked := decoded[record](t, http.StatusOK, finance.Post(markPath(linesOf(t, s, two.ID)[0].ID), nil))
+	marked := decoded[record](t, http.StatusOK, finance.Post(markPath(entriesOf(t, s, two.ID)[0].ID), nil))
 	paid := both("")
 	require.Equal(t, "0.00", paid.Payable.String())
 	require.Equal(t, "207.00", paid.PaidOut.String())
@@ -170,7 +170,7 @@ func transferReverted(t *testing.T, s *harness.Stack) {
 
 	finance, admin := s.As(models.RoleFinanceAdmin), s.As(models.RoleAdmin)
 	booking := s.As(models.RoleEndUser).BookPaid(1)
-	line := linesOf(t, s, booking.ID)[0]
+	line := entriesOf(t, s, booking.ID)[0]
 	path, why := adminRecords+"/"+line.ID.String()+"/revert-transfer", map[string]string{"reason": "The bank returned it."}
 
 	refused(t, admin.Post(path, why), http.StatusConflict, models.CodeInvalidState)

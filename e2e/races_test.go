@@ -100,7 +100,7 @@ func payingWhileReplacing(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// payoutAndRefund marks a line as paid out while it is being refunded: whichever is first, the books balance.
+// payoutAndRefund marks an entry as paid out while it is being refunded: whichever is first, the books balance.
 func payoutAndRefund(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -108,7 +108,7 @@ func payoutAndRefund(t *testing.T, s *harness.Stack) {
 
 	for range 6 {
 		b := customer.BookPaid(1)
-		line := linesOf(t, s, b.ID)[0]
+		line := entriesOf(t, s, b.ID)[0]
 
 		answers := atOnce(4, func(i int) harness.Answer {
 			if i%2 == 0 {
@@ -127,7 +127,7 @@ func payoutAndRefund(t *testing.T, s *harness.Stack) {
 		}
 
 		requireRefunded(t, s, b, models.MustMoney("40.00"), 2)
-		requireLinesAddUp(t, s, b)
+		requireEntriesAddUp(t, s, b)
 
 		// The paid-out share of the refunded part is owed back, and nothing else.
 		require.Equal(t, 1, s.Count(`

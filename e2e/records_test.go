@@ -48,7 +48,7 @@ func markPath(record uuid.UUID) string {
 	return adminRecords + "/" + record.String() + "/mark-transferred"
 }
 
-// recordsOf lists the World's lines, as an admin who narrows the list to its provider.
+// recordsOf lists the World's entries, as an admin who narrows the list to its provider.
 func recordsOf(t *testing.T, s *harness.Stack, query string) []record {
 	t.Helper()
 
@@ -70,7 +70,7 @@ func recordLists(t *testing.T, s *harness.Stack) {
 
 	two, one, three := customer.BookPaid(2), customer.BookPaid(1), customer.BookPaid(3)
 	decoded[refund](t, http.StatusCreated, finance.Post(refundPath(three.ID), fully()))
-	require.Equal(t, http.StatusOK, finance.Post(markPath(linesOf(t, s, one.ID)[0].ID), nil).Status)
+	require.Equal(t, http.StatusOK, finance.Post(markPath(entriesOf(t, s, one.ID)[0].ID), nil).Status)
 
 	require.Equal(t, []string{"115.00", "230.00", "345.00"}, grossOf(recordsOf(t, s, "&sort=gross_amount")))
 	require.Equal(t, []string{"345.00", "230.00", "115.00"}, grossOf(recordsOf(t, s, "&sort=-net_amount")))
@@ -87,7 +87,7 @@ func recordLists(t *testing.T, s *harness.Stack) {
 
 	require.Empty(t, recordsOf(t, s, "&period=custom&date_from=2020-01-01&date_to=2020-12-31"))
 
-	line := linesOf(t, s, two.ID)[0]
+	line := entriesOf(t, s, two.ID)[0]
 	require.Regexp(t, `^RH-\d{4}-\d{6,}$`, line.Number)
 	require.Equal(t, today.String(), line.RecordDate)
 	require.Equal(t, s.World.Provider.Name, line.ProviderName)
@@ -95,7 +95,7 @@ func recordLists(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "23.00", line.Commission.String())
 	require.Equal(t, "207.00", line.Net.String())
 
-	// The provider sees only its own lines, and cannot name another company.
+	// The provider sees only its own entries, and cannot name another company.
 	for _, role := range []models.Role{models.RoleProviderAdmin, models.RoleProviderStaff} {
 		own := decoded[[]record](t, http.StatusOK, s.As(role).Get(providerRecords+"?sort=gross_amount"))
 		require.Equal(t, []string{"115.00", "230.00", "345.00"}, grossOf(own))
@@ -184,7 +184,7 @@ func markTransferred(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
-	line := linesOf(t, s, customer.BookPaid(1).ID)[0]
+	line := entriesOf(t, s, customer.BookPaid(1).ID)[0]
 	body := map[string]string{"payout_reference": "TRF-2026-0042", "payout_date": models.DateIn(time.Now()).String()}
 
 	for range 2 { // the same call again answers the same
@@ -203,13 +203,13 @@ func markTransferred(t *testing.T, s *harness.Stack) {
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM ledger_transfers WHERE record_id = $1 AND kind = 'PAYOUT'", line.ID))
 
 	b := customer.BookPaid(1)
-	back := linesOf(t, s, b.ID)[0]
+	back := entriesOf(t, s, b.ID)[0]
 	decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), fully()))
 	refused(t, finance.Post(markPath(back.ID), nil), http.StatusConflict, models.CodeRecordNotTransferable)
 	refused(t, finance.Post(markPath(uuid.New()), nil), http.StatusNotFound, models.CodeNotFound)
 
 	// Eight at once: one transfer, one audit entry.
-	line = linesOf(t, s, customer.BookPaid(1).ID)[0]
+	line = entriesOf(t, s, customer.BookPaid(1).ID)[0]
 	for _, a := range atOnce(8, func(int) harness.Answer { return post(finance, markPath(line.ID), nil, uuid.NewString()) }) {
 		require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
 	}

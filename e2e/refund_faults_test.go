@@ -20,7 +20,7 @@ func TestRefundsAtATroubledGateway(t *testing.T) { //nolint:tparallel // its par
 
 	t.Run("refused", func(t *testing.T) { refusedByGateway(t, service.For(t)) })
 	t.Run("refused, of a campaign's late payment", func(t *testing.T) { lateCampaignRefused(t, service.For(t)) })
-	t.Run("refused, paid out by hand", func(t *testing.T) { refusedThenPaidOut(t, service.For(t)) })
+	t.Run("refused, paid out manually", func(t *testing.T) { refusedThenPaidOut(t, service.For(t)) })
 	t.Run("pending", func(t *testing.T) { pendingThenPaid(t, service.For(t)) })
 	t.Run("pending, then refused", func(t *testing.T) { pendingThenRefused(t, service.For(t)) })
 
@@ -42,7 +42,7 @@ func refusedByGateway(t *testing.T, s *harness.Stack) {
 
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
 	b := customer.BookPaid(2)
-	before := linesOf(t, s, b.ID)
+	before := entriesOf(t, s, b.ID)
 
 	s.Fault(map[string]any{"operation": "refund", "mode": "reject"})
 
@@ -53,7 +53,7 @@ func refusedByGateway(t *testing.T, s *harness.Stack) {
 	require.NotNil(t, r.CompletedAt)
 
 	requireRefundIncident(t, s, r.ID)
-	require.Equal(t, before, linesOf(t, s, b.ID))
+	require.Equal(t, before, entriesOf(t, s, b.ID))
 	require.Equal(t, 2, seatsTaken(s))
 
 	status := statusOf(t, customer, b.ID)
@@ -114,7 +114,7 @@ func refusedThenPaidOut(t *testing.T, s *harness.Stack) {
 	require.False(t, refundByID(t, s, failed.ID).NeedsPayout)
 	is(failed.ID, "PAY_OUT_REFUND", "DONE")
 
-	requireLinesAddUp(t, s, b)
+	requireEntriesAddUp(t, s, b)
 	require.Equal(t, models.TransactionPartialRefund, statusOf(t, customer, b.ID).PaymentStatus)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM ledger_transfers WHERE refund_id = $1 AND credit_account = 'platform:bank' AND amount = 15", paid.ID))
 
@@ -214,7 +214,7 @@ func pendingThenPaid(t *testing.T, s *harness.Stack) {
 	// A reserved amount is not available to another refund.
 	refused(t, finance.Post(refundPath(b.ID), partly("69.00")), http.StatusConflict, models.CodeRefundExceedsRemaining)
 	require.Equal(t, models.TransactionPaid, statusOf(t, customer, b.ID).PaymentStatus)
-	require.Len(t, linesOf(t, s, b.ID), 1)
+	require.Len(t, entriesOf(t, s, b.ID), 1)
 
 	// The gateway decides, and tells it a hundred times.
 	event := eventOf(b, models.EventRefundSucceeded)
@@ -231,7 +231,7 @@ func pendingThenPaid(t *testing.T, s *harness.Stack) {
 
 	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, r.ID).Status)
 	requireRefunded(t, s, b, models.MustMoney("69.00"), 1)
-	requireLinesAddUp(t, s, b)
+	requireEntriesAddUp(t, s, b)
 	require.Equal(t, models.TransactionPartialRefund, statusOf(t, customer, b.ID).PaymentStatus)
 	require.Equal(t, 2, s.Count("SELECT count(*) FROM notifications WHERE kind = 'REFUND_SUCCEEDED' AND data->>'booking_id' = $1", b.ID.String()))
 

@@ -90,7 +90,7 @@ func payoutByHand(t *testing.T, s *harness.Stack) {
 	refused(t, admin.Post(payoutPath(r.ID, "reject"), rejection("no")), http.StatusConflict, models.CodeInvalidState)
 
 	require.Equal(t, 0, waitingFor(t, s, b.ID))
-	requireLinesAddUp(t, s, b)
+	requireEntriesAddUp(t, s, b)
 	require.Equal(t, models.TransactionPartialRefund, statusOf(t, customer, b.ID).PaymentStatus)
 
 	rest := askedByHand(t, s, b, fully())

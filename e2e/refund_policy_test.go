@@ -86,7 +86,7 @@ func refundByPolicy(t *testing.T, s *harness.Stack) {
 	require.Equal(t, 50, *r.PolicyPercent)
 	require.Equal(t, models.TransactionPartialRefund, transactionByID(t, s, *r.Transaction).Status)
 	require.Equal(t, models.BookingConfirmed, statusOf(t, customer, b.ID).BookingStatus)
-	requireLinesAddUp(t, s, b)
+	requireEntriesAddUp(t, s, b)
 
 	// Asked again when nothing would go back any more, under the same key it is the same refund.
 	leavesIn(t, s, 23*time.Hour)

@@ -18,8 +18,8 @@ func partly(amount string) map[string]any {
 
 func fully() map[string]any { return map[string]any{"refund_type": models.RefundFull} }
 
-// linesOf are a booking's ledger lines, oldest first.
-func linesOf(t *testing.T, s *harness.Stack, booking uuid.UUID) []record {
+// entriesOf are a booking's ledger entries, oldest first.
+func entriesOf(t *testing.T, s *harness.Stack, booking uuid.UUID) []record {
 	t.Helper()
 
 	return decoded[[]record](t, http.StatusOK,
@@ -59,7 +59,7 @@ func fullRefund(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "230.00", added.Amount.String())
 	require.Equal(t, models.TransactionPaid, transactionByID(t, s, b.Payment.TransactionID).Status, "what was paid stays paid")
 
-	lines := linesOf(t, s, b.ID)
+	lines := entriesOf(t, s, b.ID)
 	require.Len(t, lines, 1)
 	require.Equal(t, models.BalanceRefunded, lines[0].Balance)
 	require.Equal(t, lines[0].Gross, lines[0].Refunded)
@@ -95,10 +95,10 @@ func partialRefunds(t *testing.T, s *harness.Stack) {
 			require.Equal(t, 1, seatsTaken(s))
 		}
 
-		requireLinesAddUp(t, s, b)
+		requireEntriesAddUp(t, s, b)
 	}
 
-	lines := linesOf(t, s, b.ID)
+	lines := entriesOf(t, s, b.ID)
 	require.Len(t, lines, 3)
 
 	for i, want := range []string{"33.33", "0.01", "81.66"} {
@@ -113,14 +113,14 @@ func partialRefunds(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// requireLinesAddUp checks that a booking's lines are what was sold, on each gross = commission + net, and nothing is
+// requireEntriesAddUp checks that a booking's entries are what was sold, on each gross = commission + net, and nothing is
 // counted twice.
-func requireLinesAddUp(t *testing.T, s *harness.Stack, b harness.Booking) {
+func requireEntriesAddUp(t *testing.T, s *harness.Stack, b harness.Booking) {
 	t.Helper()
 
 	var gross, commission models.Money
 
-	for _, line := range linesOf(t, s, b.ID) {
+	for _, line := range entriesOf(t, s, b.ID) {
 		require.True(t, line.Gross.Equal(line.Commission.Add(line.Net)))
 
 		if line.Kind == models.RecordSale {
@@ -192,14 +192,14 @@ func clawback(t *testing.T, s *harness.Stack) {
 
 	finance := s.As(models.RoleFinanceAdmin)
 	b := s.As(models.RoleEndUser).BookPaid(1)
-	sold := linesOf(t, s, b.ID)[0]
+	sold := entriesOf(t, s, b.ID)[0]
 
 	body := map[string]string{"payout_reference": "TRF-7", "payout_date": models.DateIn(time.Now()).String()}
 	require.Equal(t, http.StatusOK, finance.Post(markPath(sold.ID), body).Status)
 	decoded[refund](t, http.StatusCreated, finance.Post(refundPath(b.ID), partly("23.00")))
 
 	byKind := map[models.RecordKind][]record{}
-	for _, line := range linesOf(t, s, b.ID) {
+	for _, line := range entriesOf(t, s, b.ID) {
 		byKind[line.Kind] = append(byKind[line.Kind], line)
 	}
 
@@ -217,7 +217,7 @@ func clawback(t *testing.T, s *harness.Stack) {
 	require.Equal(t, "-20.70", back.Net.String())
 	require.Equal(t, "0.00", back.Commission.String())
 	require.Equal(t, models.BalanceInCurrent, back.Balance)
-	requireLinesAddUp(t, s, b)
+	requireEntriesAddUp(t, s, b)
 
 	// It is netted with the next payout, and then is no longer owed.
 	require.Equal(t, http.StatusOK, finance.Post(markPath(back.ID), map[string]string{"payout_reference": "TRF-8"}).Status)
@@ -226,7 +226,7 @@ func clawback(t *testing.T, s *harness.Stack) {
 
 	var owed models.Money
 
-	for _, line := range linesOf(t, s, b.ID) {
+	for _, line := range entriesOf(t, s, b.ID) {
 		if line.Balance == models.BalanceInCurrent {
 			owed = owed.Add(line.Net)
 		}

@@ -66,7 +66,7 @@ func TestFinancialSummary(t *testing.T) {
 	customer.BookPaid(1)
 	two := customer.BookPaid(2)
 
-	line := linesOf(t, s, two.ID)[0]
+	line := entriesOf(t, s, two.ID)[0]
 	require.Equal(t, http.StatusOK, finance.Post(markPath(line.ID), nil).Status)
 	require.Equal(t, http.StatusCreated, finance.Post("/api/v1/admin/bookings/"+two.ID.String()+"/refund",
 		map[string]any{"refund_type": "PARTIAL", "amount": 115}).Status)

@@ -31,7 +31,7 @@ var spine = map[string]func(*testing.T, *harness.Stack){
 	"full refund": fullRefund, "partial refunds": partialRefunds, "refund refused": refundRefused, "claw-back": clawback,
 	"refund lists": refundLists, "refund by policy": refundByPolicy, "refund quotes": refundQuotes,
 	"rescheduled trip": rescheduledTrip,
-	"payout by hand":   payoutByHand, "payout rejected": payoutRejected, "racing payouts": racingPayouts, "late bill": lateBill,
+	"manual payout":    payoutByHand, "payout rejected": payoutRejected, "racing payouts": racingPayouts, "late bill": lateBill,
 	"late bill of a paid booking": lateBillOfAPaidBooking,
 	"approval":                    approvalOfRefunds, "not approved": refundNotApproved, "approval of a bill": approvalOfABill,
 	"approval of parts": approvalOfParts, "racing approvals": racingApprovals,

@@ -122,7 +122,7 @@ func anotherAmount(t *testing.T, s *harness.Stack) {
 	require.Equal(t, models.BookingConfirmed, customer.Await(b.ID).BookingStatus)
 }
 
-// anotherCurrency is paid out by hand, by another user than the requester.
+// anotherCurrency is paid out manually, by another user than the requester.
 func anotherCurrency(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
@@ -134,7 +134,7 @@ func anotherCurrency(t *testing.T, s *harness.Stack) {
 	r := decoded[refund](t, http.StatusAccepted, finance.Post(givePath(payment), map[string]any{}))
 	require.Equal(t, models.RefundByHand, r.Channel)
 	require.True(t, r.NeedsPayout)
-	require.Contains(t, detailsOf(t, s, models.RefundWorkflowID(r.ID)), "115.00 USD by hand: gateways refund no other currency than SAR")
+	require.Contains(t, detailsOf(t, s, models.RefundWorkflowID(r.ID)), "115.00 USD manually: gateways refund no other currency than SAR")
 
 	paid := map[string]any{"payout_reference": "TRF-USD"}
 	refused(t, finance.Post(payoutPath(r.ID, "confirm"), paid), http.StatusForbidden, models.CodeForbidden)

@@ -56,13 +56,13 @@ func system(t *testing.T, s *harness.Stack) {
 	}
 }
 
-// booksBalance compares the ledger's lines with the transfers that prove them, over everything that ran (rules: ledger.transfers).
+// booksBalance compares the ledger's entries with the transfers that prove them, over everything that ran (rules: ledger.transfers).
 func booksBalance(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	for what, query := range map[string]string{
-		"lines without gross = commission + net": `SELECT count(*) FROM financial_records WHERE gross_amount <> platform_commission_amount + net_amount`,
-		"payments whose lines are not what was paid": `
+		"entries without gross = commission + net": `SELECT count(*) FROM financial_records WHERE gross_amount <> platform_commission_amount + net_amount`,
+		"payments whose entries are not what was paid": `
 			SELECT count(*) FROM payment_transactions AS t WHERE status = 'PAID' AND amount <>
 				(SELECT sum(gross_amount) FROM financial_records WHERE payment_transaction_id = t.id AND kind IN ('SALE', 'ADVERTISING'))`,
 		"payments whose refunds are not what was refunded": `
@@ -81,7 +81,7 @@ func booksBalance(t *testing.T, s *harness.Stack) {
 		require.Equal(t, 0, s.Count(query), what)
 	}
 
-	// The gateway's books say the same; of what was paid out by hand it knows nothing.
+	// The gateway's books say the same; of what was paid out manually it knows nothing.
 	for _, c := range s.GatewayLedger().Checkouts {
 		if c.Status == "paid" {
 			require.Equal(t, 1, s.Count(`

@@ -77,7 +77,7 @@ var dressed = map[contract.Input]func(plain string) []string{
 	},
 }
 
-// asTyped are those kinds that are not written by hand, or of which every character counts (TestEveryInputIsOfAKind).
+// asTyped are those kinds that people do not type, or of which every character counts (TestEveryInputIsOfAKind).
 var asTyped = []contract.Input{contract.InputSecret, contract.InputChosen, contract.InputMachine, contract.InputNumber}
 
 // marked puts marks that cannot be seen around and into a text: what a chat, a PDF or a bank's page gives along when it is copied.

@@ -90,7 +90,7 @@ CREATE TABLE payment_transactions (
     CONSTRAINT transactions_refund_parent CHECK ((kind = 'REFUND') = (parent_id IS NOT NULL)),
     CONSTRAINT transactions_failure CHECK ((status = 'FAILED') = (failure_code IS NOT NULL)),
     CONSTRAINT transactions_paid_captured CHECK (status <> 'PAID' OR captured_at IS NOT NULL),
-    -- However many refunds run at once, what is given back and promised never exceeds what was taken.
+    -- However many refunds run at once, what is given back and reserved never exceeds what was taken.
     CONSTRAINT transactions_refund_cap CHECK (refunded_amount + refund_reserved_amount <= amount),
     CONSTRAINT transactions_refund_of_captured CHECK (captured_at IS NOT NULL OR refunded_amount + refund_reserved_amount = 0)
 );

@@ -10,7 +10,7 @@ CREATE TABLE financial_records (
     provider_id                uuid NOT NULL REFERENCES providers (id),
     booking_id                 uuid REFERENCES bookings (id),
     ad_campaign_id             uuid REFERENCES ad_campaigns (id),
-    refund_id                  uuid REFERENCES refunds (id), -- the refund that made this line REFUNDED, or claws back
+    refund_id                  uuid REFERENCES refunds (id), -- the refund that made this entry REFUNDED, or claws back
     split_from                 uuid REFERENCES financial_records (id),
     gross_amount               numeric(14, 2) NOT NULL,
     platform_commission_amount numeric(14, 2) NOT NULL,
@@ -36,7 +36,7 @@ CREATE TABLE financial_records (
     CONSTRAINT records_transferred CHECK (balance_status <> 'TRANSFERRED' OR transferred_at IS NOT NULL),
     CONSTRAINT records_in_balance CHECK (balance_status <> 'IN_CURRENT_BALANCE' OR transferred_at IS NULL)
 );
--- One live line per payment: what a refund splits, and what a second settlement would violate.
+-- One live entry per payment: what a refund splits, and what a second settlement would violate.
 CREATE UNIQUE INDEX records_live ON financial_records (payment_transaction_id)
     WHERE kind IN ('SALE', 'ADVERTISING') AND balance_status <> 'REFUNDED';
 CREATE UNIQUE INDEX records_refund ON financial_records (refund_id, kind) WHERE refund_id IS NOT NULL;

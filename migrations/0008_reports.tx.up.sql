@@ -1,6 +1,6 @@
--- The texts that ledger lines are searched by. Lines are many and their texts are few: a search looks through the texts.
+-- The texts that ledger entries are searched by. Entries are many and their texts are few: a search looks through the texts.
 -- Nothing keeps two transactions from adding the same text at once, so that neither waits for the other; then each of the
--- two has some of the lines, and a search finds both.
+-- two has some of the entries, and a search finds both.
 CREATE TABLE record_texts (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     trip_title text NOT NULL,
@@ -12,11 +12,11 @@ CREATE TABLE record_texts (
 CREATE INDEX record_texts_text ON record_texts (md5(trip_title || E'\n' || details));
 CREATE INDEX record_texts_search ON record_texts USING gin (trip_title_lower gin_trgm_ops, details_lower gin_trgm_ops);
 
--- searched_details is what a search looks through in the details of a line, but for the number of a claw-back.
+-- searched_details is what a search looks through in the details of an entry, but for the number of a claw-back.
 CREATE FUNCTION searched_details(kind text, details text) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN CASE kind WHEN 'CLAWBACK' THEN regexp_replace(details, 'RH-[0-9]+-[0-9]+$', '') ELSE details END;
 
--- record_text_id finds the text of a line, and adds it if it is new.
+-- record_text_id finds the text of an entry, and adds it if it is new.
 CREATE FUNCTION record_text_id(kind text, title text, details text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     searched CONSTANT text := searched_details(kind, details);
@@ -33,7 +33,7 @@ BEGIN
     RETURN found_id;
 END $$;
 
--- Of record_texts, from which nothing is ever deleted: a foreign key would lock the row of the text with every line.
+-- Of record_texts, from which nothing is ever deleted: a foreign key would lock the row of the text with every entry.
 ALTER TABLE financial_records ADD COLUMN text_id bigint;
 UPDATE financial_records SET text_id = record_text_id(kind, trip_title, details);
 ALTER TABLE financial_records ALTER COLUMN text_id SET NOT NULL;
@@ -49,8 +49,8 @@ CREATE TRIGGER records_text_set BEFORE INSERT ON financial_records
 CREATE TRIGGER records_text_changed BEFORE UPDATE OF kind, trip_title, details ON financial_records
     FOR EACH ROW EXECUTE FUNCTION set_record_text();
 
--- What the ledger lines of a day add up to, kept exact in the SQL transaction of every change to a line, so that reports
--- and the totals of lists cost the same however many lines there are.
+-- What the ledger entries of a day add up to, kept exact in the SQL transaction of every change to an entry, so that reports
+-- and the totals of lists cost the same however many entries there are.
 
 CREATE TABLE report_days (
     provider_id                uuid NOT NULL, -- all zeros: the whole platform
@@ -66,13 +66,13 @@ CREATE TABLE report_days (
     advertising_revenue_amount numeric(20, 2) NOT NULL,
     bookings_count             bigint NOT NULL, -- SALE, not REFUNDED
     campaigns_count            bigint NOT NULL, -- ADVERTISING, not REFUNDED
-    in_current_balance_count   bigint NOT NULL, -- lines by balance_status, of every kind
+    in_current_balance_count   bigint NOT NULL, -- entries by balance_status, of every kind
     transferred_count          bigint NOT NULL,
     refunded_count             bigint NOT NULL,
     PRIMARY KEY (provider_id, day, slot)
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0);
 
--- How many lines there are of a text: per company and day, per company, per day, and in all. What a search finds is the
+-- How many entries there are of a text: per company and day, per company, per day, and in all. What a search finds is the
 -- sum of what its texts have.
 CREATE TABLE report_texts (
     text_id                  bigint NOT NULL,
@@ -86,8 +86,8 @@ CREATE TABLE report_texts (
 ) WITH (fillfactor = 80, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX report_texts_all ON report_texts (provider_id, text_id) WHERE day = '-infinity'; -- of very many texts
 
--- report_lines adds the lines of its transition table, or takes them away with -1 for its argument.
--- A slot belongs to one open transaction at a time, and nobody ever waits for one: a slot that is taken is passed over. So
+-- report_lines adds the entries of its transition table, or takes them away with -1 for its argument.
+-- A slot belongs to one open transaction at a time, and no transaction ever waits for one: a slot that is taken is passed over. So
 -- writers neither queue on the row of today nor can they deadlock here, and there are as many slots as there ever were
 -- writers at the same time.
 CREATE FUNCTION report_lines() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -168,7 +168,7 @@ END $$;
 CREATE TRIGGER records_emptied AFTER TRUNCATE ON financial_records
     FOR EACH STATEMENT EXECUTE FUNCTION report_nothing();
 
--- rebuild_reports makes both tables anew from the lines, in one slot. Writers of lines wait for it; readers do not. It is
+-- rebuild_reports makes both tables anew from the entries, in one slot. Writers of entries wait for it; readers do not. It is
 -- what a bulk load with the triggers off ends with.
 CREATE FUNCTION rebuild_reports() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -215,7 +215,7 @@ CREATE INDEX records_created ON financial_records (created_at, id);
 CREATE INDEX records_gross ON financial_records (gross_amount, id);
 CREATE INDEX records_net ON financial_records (net_amount, id);
 
--- What a search looks at: the lines of a text, numbers by how they begin and by any part of them, and those in the
+-- What a search looks at: the entries of a text, numbers by how they begin and by any part of them, and those in the
 -- details of claw-backs.
 CREATE INDEX records_text ON financial_records (text_id, record_date DESC, id) INCLUDE (provider_id, balance_status);
 CREATE INDEX records_number ON financial_records (transaction_number text_pattern_ops);

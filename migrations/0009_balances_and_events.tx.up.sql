@@ -20,7 +20,7 @@ DROP INDEX audit_log_entity;
 -- What the audit finds night after night is one incident, until a person resolves it.
 CREATE UNIQUE INDEX incidents_audit_open ON incidents ((details ->> 'rule')) WHERE kind = 'AUDIT_DIFFERENCE' AND status = 'OPEN';
 
--- Whoever shows a dashboard listens on `dashboard`. The word goes out when the transaction commits, and never before.
+-- A process that shows a dashboard listens on `dashboard`. The notification is sent when the transaction commits, and never before.
 CREATE FUNCTION announce_money() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('dashboard', json_build_object(

@@ -1,7 +1,7 @@
--- Refunds by the cancellation policy, and refunds that no gateway can make and that finance staff pay out by hand.
+-- Refunds by the cancellation policy, and refunds that no gateway can make and that finance staff pay out manually.
 
 -- How the policy found the amount: its percentage at so many whole hours to departure, of what was paid, less what had
--- been given or promised before. The schedule is that of the moment, so that the amount can be recomputed ever after.
+-- been given or reserved before. The schedule is that of the moment, so that the amount can be recomputed ever after.
 ALTER TABLE refunds
     ADD COLUMN policy_percent int CHECK (policy_percent BETWEEN 1 AND 100),
     ADD COLUMN policy_hours int,
@@ -10,14 +10,14 @@ ALTER TABLE refunds
     ADD CONSTRAINT refunds_policy CHECK (
         num_nonnulls(policy_percent, policy_hours, policy_schedule, policy_given) = CASE refund_type WHEN 'POLICY' THEN 4 ELSE 0 END);
 
--- Which way the money goes: through the gateway that took it, or by hand. What is there now went or goes through its
+-- Which way the money goes: through the gateway that took it, or as a manual payout. What is there now went or goes through its
 -- gateway.
 ALTER TABLE refunds
     ADD COLUMN channel text NOT NULL DEFAULT 'GATEWAY' CHECK (channel IN ('GATEWAY', 'MANUAL')),
     ADD CONSTRAINT refunds_by_hand CHECK (channel = 'GATEWAY' OR gateway_refund_id IS NULL);
 CREATE INDEX refunds_by_hand_pending ON refunds (created_at DESC, id) WHERE channel = 'MANUAL' AND status = 'PENDING';
 
--- What was decided about a refund by hand, once and for all; the refund is settled by it afterwards.
+-- What was decided about a manual payout, once and for all; the refund is settled by it afterwards.
 CREATE TABLE refund_payouts (
     refund_id        uuid PRIMARY KEY REFERENCES refunds (id),
     decision         text NOT NULL CHECK (decision IN ('PAID_OUT', 'REJECTED')),
@@ -31,7 +31,7 @@ CREATE TABLE refund_payouts (
         AND (decision = 'PAID_OUT' OR note <> ''))
 );
 
--- A bill cannot be refunded through its gateway, and a refund by hand ends by what was decided about it and by nothing
+-- A bill cannot be refunded through its gateway, and a manual payout ends by what was decided about it and by nothing
 -- else. A worker of an older version knows neither: it is refused here, before it can ask a gateway for money, and a newer
 -- one takes over.
 CREATE FUNCTION guard_refund_channel() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -56,7 +56,7 @@ CREATE TRIGGER refunds_made BEFORE INSERT ON refunds
 CREATE TRIGGER refunds_moved BEFORE UPDATE OF status, channel ON refunds
     FOR EACH ROW EXECUTE FUNCTION guard_refund_channel();
 
--- Whoever asked for the money must not be the one who says that it was paid.
+-- The requester of the money must not be the one who says that it was paid.
 CREATE FUNCTION guard_payout() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (

@@ -12,8 +12,8 @@ CREATE TABLE sweep_turns (
     updated_at timestamptz NOT NULL DEFAULT now()
 );
 
--- When the gateway was last asked how an open attempt stands because its channel's webhooks had fallen silent. Whoever was
--- asked about longest ago, or never, is next.
+-- When the gateway was last asked how an open attempt stands because its channel's webhooks had fallen silent. The attempt
+-- that was asked about longest ago, or never, is next.
 ALTER TABLE payment_transactions ADD COLUMN asked_at timestamptz;
 CREATE INDEX transactions_to_ask ON payment_transactions (payment_method, (COALESCE(asked_at, created_at)))
     WHERE status = 'PENDING' AND reference IS NOT NULL;

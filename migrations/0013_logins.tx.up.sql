@@ -1,6 +1,6 @@
 -- Guessing of passwords, the known networks of an account, and who besides users changes accounts.
 
--- Failed log-ins of one subject: an account by its id, or one of 65,536 buckets that e-mail addresses without an account share.
+-- Failed log-ins of one subject: an account by its id, or one of 65,536 buckets that email addresses without an account share.
 -- So the table is bounded by the number of accounts, and an address without an account is treated as one with an account.
 CREATE TABLE login_throttles (
     subject      uuid PRIMARY KEY,

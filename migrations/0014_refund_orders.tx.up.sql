@@ -17,7 +17,7 @@ ALTER TABLE refunds
     ADD CONSTRAINT refunds_sent_by_gateway CHECK (channel = 'GATEWAY' OR (sends = 0 AND refused_at IS NULL));
 UPDATE refunds SET sends = 1, sent_at = now(), sent_answer = 'UNKNOWN' WHERE status = 'PENDING' AND channel = 'GATEWAY';
 
--- The gateway's answer about a refund is stored as an event. Refunds of before this have their webhook, if it came.
+-- The gateway's answer about a refund is stored as an event. Older refunds have their webhook, if it came.
 ALTER TABLE refunds ADD COLUMN proof_due boolean NOT NULL DEFAULT true;
 UPDATE refunds SET proof_due = false WHERE status = 'SUCCEEDED';
 

@@ -1,7 +1,7 @@
 -- When a gateway took money, at which rate of commission, and what it said: kept as it was, and never changed afterwards.
 
 -- The platform's share, copied from the company when the attempt is opened, as the VAT rate is. Of advertising, which is the
--- platform's, it is 1; of a claw-back, which has no commission, 0. Every line then is gross × rate, and the audit recomputes it.
+-- platform's, it is 1; of a claw-back, which has no commission, 0. Every entry then is gross × rate, and the audit recomputes it.
 ALTER TABLE payment_transactions ADD COLUMN commission_rate numeric(5, 4) CHECK (commission_rate BETWEEN 0 AND 1);
 ALTER TABLE financial_records ADD COLUMN commission_rate numeric(5, 4) CHECK (commission_rate BETWEEN 0 AND 1);
 

@@ -56,7 +56,7 @@ ALTER TABLE refunds ADD COLUMN policy_reason text
     CHECK (policy_reason IN ('POLICY', 'POLICY_AT_BOOKING', 'RESCHEDULED')),
     ADD CONSTRAINT refunds_policy_reason CHECK (refund_type = 'POLICY' OR policy_reason IS NULL);
 
--- A customer is told of every move of a trip. cause is the move, and empty for messages that are sent once.
+-- A customer is notified of every move of a trip. cause is the move, and empty for messages that are sent once.
 ALTER TABLE notifications
     ADD COLUMN cause text NOT NULL DEFAULT '',
     DROP CONSTRAINT notifications_transaction_id_kind_channel_key,

@@ -1,6 +1,6 @@
 -- Payouts that were marked by mistake are taken back, and bookings are found.
 
--- Who has marked a line as paid out, which its rest keeps after a refund; and of a claw-back the line whose mark was taken
+-- Who has marked an entry as paid out, which its rest keeps after a refund; and of a claw-back the entry whose mark was taken
 -- back with it.
 ALTER TABLE financial_records
     ADD COLUMN transferred_by uuid REFERENCES users (id),
@@ -19,7 +19,7 @@ WITH RECURSIVE marked AS (
 UPDATE financial_records AS r SET transferred_by = m.actor
 FROM marked AS m JOIN users AS u ON u.id = m.actor WHERE m.id = r.id;
 
--- The marks that were taken back, as they were. The nth payout of a line is that after n of them.
+-- The marks that were taken back, as they were. The nth payout of an entry is that after n of them.
 CREATE TABLE payout_reversals (
     record_id        uuid NOT NULL REFERENCES financial_records (id),
     n                int NOT NULL CHECK (n >= 1),
@@ -162,7 +162,7 @@ CREATE INDEX transactions_any_reference ON payment_transactions (reference) WHER
 CREATE INDEX records_payout_reference ON financial_records USING gin (search_fold(payout_reference) gin_trgm_ops)
     WHERE payout_reference IS NOT NULL;
 
--- Ledger lines are found by folded texts, too.
+-- Ledger entries are found by folded texts, too.
 DROP INDEX record_texts_search;
 ALTER TABLE record_texts
     DROP COLUMN trip_title_lower,

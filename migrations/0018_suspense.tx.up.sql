@@ -1,6 +1,6 @@
--- Money that a gateway took in another amount or currency than was asked for. It pays for nothing and belongs to nobody until it
--- is given back: what was taken, in which currency, and when. Mismatches older than this migration stay in no account: nobody can
--- say which of them have been given back at the gateway since.
+-- Money that a gateway took in another amount or currency than was asked for. It pays for nothing and belongs to no sale until it
+-- is given back: what was taken, in which currency, and when. Mismatches older than this migration stay in no account: it is not
+-- known which of them have been given back at the gateway since.
 ALTER TABLE payment_transactions
     ADD COLUMN captured_amount numeric(14, 2) CHECK (captured_amount > 0),
     ADD COLUMN captured_currency text CHECK (captured_currency <> ''),
@@ -13,7 +13,7 @@ ALTER TABLE payment_transactions
     DROP CONSTRAINT transactions_refund_of_captured,
     ADD CONSTRAINT transactions_refund_of_captured CHECK (
         num_nonnulls(captured_at, suspense_at) = 1 OR refunded_amount + refund_reserved_amount = 0),
-    -- Another currency than SAR is only that of money in suspense, and of the refund by hand of it.
+    -- Another currency than SAR is only that of money in suspense, and of its manual payout.
     DROP CONSTRAINT payment_transactions_currency_check,
     ADD CONSTRAINT payment_transactions_currency_check CHECK (currency = 'SAR' OR kind = 'REFUND');
 CREATE INDEX transactions_suspense_undecided ON payment_transactions (suspense_at, id)
@@ -34,7 +34,7 @@ ALTER TABLE refunds
     DROP CONSTRAINT refunds_currency_check,
     ADD CONSTRAINT refunds_currency_check CHECK (currency = 'SAR' OR channel = 'MANUAL');
 
--- A refund by hand is of a bill, or of money in another currency, which no gateway is asked to give back.
+-- A manual payout is of a bill, or of money in another currency, which no gateway is asked to give back.
 CREATE OR REPLACE FUNCTION guard_refund_channel() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN

@@ -1,4 +1,4 @@
--- Customers come back from the gateway through an address of the service, and ledger lines of a day have an order.
+-- Customers come back from the gateway through an address of the service, and ledger entries of a day have an order.
 
 -- return_base is the public address of the API that took the request, return_url where the app wants its customer back.
 ALTER TABLE bookings ADD COLUMN return_base text NOT NULL DEFAULT '';
@@ -12,7 +12,7 @@ ALTER TABLE payment_transactions
     ADD CONSTRAINT transactions_return CHECK (return_id IS NULL OR (kind = 'PAYMENT' AND return_url <> '' AND return_base <> ''));
 CREATE UNIQUE INDEX transactions_return_id ON payment_transactions (return_id) WHERE return_id IS NOT NULL;
 
--- Within a day the list and the exports of ledger lines go by when the lines were written: their ids are derived, and in no order.
+-- Within a day the list and the exports of ledger entries go by when these were written: their ids are derived, and in no order.
 DROP INDEX records_date, records_provider_date, records_text;
 CREATE INDEX records_date ON financial_records (record_date DESC, created_at DESC, id) INCLUDE (balance_status, text_id);
 CREATE INDEX records_provider_date ON financial_records (provider_id, record_date DESC, created_at DESC, id)

@@ -47,7 +47,7 @@ CREATE TRIGGER transactions_channel_kept BEFORE UPDATE OF channel ON payment_tra
     FOR EACH ROW EXECUTE FUNCTION guard_transaction_channel();
 
 -- What has been given back of a payment before a refund of it was first sent, where the gateway keeps no refunds but only their sum.
--- Such refunds of one payment go one at a time, or nobody could tell whose the difference is.
+-- Such refunds of one payment go one at a time, or it could not be told whose the difference is.
 ALTER TABLE refunds ADD COLUMN refunded_before numeric(14, 2) CHECK (refunded_before >= 0),
     ADD CONSTRAINT refunds_before_sent CHECK (refunded_before IS NULL OR sends > 0);
 CREATE UNIQUE INDEX refunds_one_by_sum ON refunds (payment_transaction_id) WHERE refunded_before IS NOT NULL AND status = 'PENDING';

@@ -1,5 +1,5 @@
 -- Some companies say of a refund that succeeded, days later, that it failed: the money is in the account there again, and the customer
--- has nothing. It stays SUCCEEDED, with when it came back; finance staff pay it out by hand.
+-- has nothing. It stays SUCCEEDED, with when it came back; finance staff pay it out manually.
 ALTER TABLE refunds
     ADD COLUMN returned_at timestamptz,
     ADD CONSTRAINT refunds_returned CHECK (returned_at IS NULL OR (status = 'SUCCEEDED' AND channel = 'GATEWAY'));
@@ -13,7 +13,7 @@ CREATE TRIGGER refunds_returned_kept BEFORE UPDATE OF returned_at ON refunds
     FOR EACH ROW WHEN (OLD.returned_at IS NOT NULL AND OLD.returned_at IS DISTINCT FROM NEW.returned_at)
     EXECUTE FUNCTION refuse_return_change();
 
--- Whoever asked for the money must not be the one who says that it was paid. What came back is owed, and cannot be rejected.
+-- The requester of the money must not be the one who says that it was paid. What came back is owed, and cannot be rejected.
 CREATE OR REPLACE FUNCTION guard_payout() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (
@@ -30,6 +30,6 @@ END $$;
 ALTER TABLE webhook_events ADD COLUMN revises boolean NOT NULL DEFAULT false;
 CREATE TRIGGER events_revision_kept BEFORE UPDATE OF revises ON webhook_events FOR EACH ROW EXECUTE FUNCTION refuse_event_change();
 
--- What the company calls the payment, where it speaks of it without the checkout: a bank's dispute names nothing else.
+-- What the company calls the payment, where it names it without the checkout: a bank's dispute names nothing else.
 ALTER TABLE payment_transactions ADD COLUMN gateway_payment_id text CHECK (gateway_payment_id <> '');
 CREATE INDEX transactions_gateway_payment ON payment_transactions (gateway_payment_id) WHERE gateway_payment_id IS NOT NULL;

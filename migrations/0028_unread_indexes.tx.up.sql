@@ -5,5 +5,5 @@
 -- three times and mostly with an indexed column, each time with an entry here.
 DROP INDEX transactions_provider;
 
--- Transfers are read by account and by transaction; the audit reads all of them. From a line to its transfers goes no query.
+-- Transfers are read by account and by transaction; the audit reads all of them. From an entry to its transfers goes no query.
 DROP INDEX transfers_record;

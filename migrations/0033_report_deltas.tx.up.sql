@@ -1,6 +1,6 @@
--- What a ledger line adds to the sums of reports is appended, and added to them in the background. Before, every line changed the
+-- What a ledger entry adds to the sums of reports is appended, and added to them in the background. Before, every entry changed the
 -- rows of its day and its text, and while a transaction kept an old snapshot open (an audit, an export, a dump) the versions of
--- these few rows could not be removed, and every line read past all of them.
+-- these few rows could not be removed, and every entry read past all of them.
 
 -- Writers are kept out first and readers after them, in the order in which both lock: no deadlock. What runs for minutes (an
 -- audit, a dump) makes this migration fail after some seconds instead of stopping every payment that long.
@@ -12,8 +12,8 @@ LOCK TABLE report_texts IN ACCESS EXCLUSIVE MODE;
 ALTER TABLE report_days RENAME TO report_days_folded;
 ALTER TABLE report_texts RENAME TO report_texts_folded;
 
--- A row is what some lines of a text, a company and a day add to the sums, or take from them. Rows are only ever inserted, and
--- deleted by fold_reports(). There is no index: the table holds the lines of a second or two, and readers read all of it.
+-- A row is what some entries of a text, a company and a day add to the sums, or take from them. Rows are only ever inserted, and
+-- deleted by fold_reports(). There is no index: the table holds the entries of a second or two, and readers read all of it.
 CREATE TABLE report_deltas (
     provider_id                uuid NOT NULL,
     text_id                    bigint NOT NULL,
@@ -69,7 +69,7 @@ SELECT text_id, '00000000-0000-0000-0000-000000000000'::uuid, '-infinity'::date,
     transferred_count::bigint, refunded_count::bigint
 FROM report_deltas;
 
--- report_lines appends what the lines of its transition table add to the sums, or take from them with -1 for its argument. It runs
+-- report_lines appends what the entries of its transition table add to the sums, or take from them with -1 for its argument. It runs
 -- as the owner of the tables: the role of API and worker may not write sums by itself.
 CREATE OR REPLACE FUNCTION report_lines() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -98,7 +98,7 @@ BEGIN
 END $$;
 
 -- fold_reports adds up to so many deltas to the sums and deletes them, in one statement, and returns how many. One session folds at
--- a time; for another there is nothing to do. It waits for no writer of lines, and none waits for it. It runs as the owner, too.
+-- a time; for another there is nothing to do. It waits for no writer of entries, and none waits for it. It runs as the owner, too.
 CREATE FUNCTION fold_reports(at_most int) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     n bigint;

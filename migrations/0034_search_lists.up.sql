@@ -2,9 +2,9 @@
 -- change that locks has its lock alone, for a moment, and gives up after 3 s. All of it can be run again after a failure half-way.
 
 -- New entries of the two trigram indexes that every payment writes to are appended to a list of the index, and are moved into its
--- tree by clean_search_lists(), many at a time: a number has 15 trigrams and a booking's words some hundred, and lines that are moved
+-- tree by clean_search_lists(), many at a time: a number has 15 trigrams and a booking's words some hundred, and entries that are moved
 -- together share most of the pages they change. A search reads the list, too. The limits are where the transaction that writes the
--- next entry would have to move them all, should nobody else have done it: 4 MB are 14,000 lines, 8 MB 6,000 bookings.
+-- next entry would have to move them all, unless another writer did it before: 4 MB are 14,000 entries, 8 MB 6,000 bookings.
 DO $$ BEGIN
     SET LOCAL lock_timeout = '3s';
     ALTER INDEX booking_texts_search SET (fastupdate = on, gin_pending_list_limit = 8192);

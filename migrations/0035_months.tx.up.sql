@@ -52,7 +52,7 @@ CREATE INDEX audit_log_about_id ON audit_log (entity_id, created_at DESC, id) WH
 
 -- make_months makes the partitions of months that are still missing: this one, and so many ahead. It is run by every sweep, and
 -- nearly always finds nothing to do. A row of a month that has no partition yet is in the default partition, and moves when its month
--- is made. It runs as the owner of the tables, and leaves nobody else a right on a partition: rows are written, and read, through the
+-- is made. It runs as the owner of the tables, and leaves no other role a right on a partition: rows are written, and read, through the
 -- table that has it. It gives up soon where it would have to wait, as payments would wait behind it: there are months of time.
 CREATE FUNCTION make_months(ahead int) RETURNS int LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = public, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO' SET lock_timeout = '200ms' AS $$

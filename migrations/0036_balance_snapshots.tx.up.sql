@@ -1,7 +1,7 @@
 -- What each account held at a moment that a full audit has proven: the audits in between begin there. Only rihla audit --seal, as the
 -- owner, writes rows, and nothing changes them.
 CREATE TABLE balance_snapshots (
-    until    timestamptz NOT NULL, -- transfers of before it are in the balance
+    until    timestamptz NOT NULL, -- earlier transfers are in the balance
     account  text NOT NULL,
     balance  numeric NOT NULL,     -- of the transfers' amounts, credit less debit
     taken_at timestamptz NOT NULL DEFAULT now() CHECK (taken_at > until),

@@ -18,7 +18,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_user ON sessions (user_id, used_at DESC) WHERE ended_at IS NULL;
 CREATE INDEX sessions_expiry ON sessions (expires_at);
 
--- Families of before: as old as their first token, and over where none of their tokens can be used any more.
+-- Families from before this migration: as old as their first token, and over where none of their tokens can be used any more.
 INSERT INTO sessions (id, user_id, created_at, used_at, expires_at, ended_at)
 SELECT rt.family_id, rt.user_id, min(rt.created_at), max(rt.created_at),
        least(max(rt.expires_at), min(rt.created_at) + CASE WHEN min(u.role) = 'END_USER' THEN interval '30 days' ELSE interval '12 hours' END),

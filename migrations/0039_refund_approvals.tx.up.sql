@@ -101,7 +101,7 @@ CREATE TRIGGER refunds_approval_kept BEFORE UPDATE ON refunds
         OR OLD.payment_transaction_id IS DISTINCT FROM NEW.payment_transaction_id)
     EXECUTE FUNCTION guard_refund_approval();
 
--- A refund by hand ends by what was decided about its payout, or about its approval before that.
+-- A manual payout ends by what was decided about it, or about its approval before that.
 CREATE OR REPLACE FUNCTION guard_refund_channel() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN

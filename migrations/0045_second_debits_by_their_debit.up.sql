@@ -1,4 +1,4 @@
--- One row for each second debit, whatever the code does; what of them the sweep gives back; and what 0044 promised of new rows holds for
+-- One row for each second payment, whatever the code does; what of them the sweep gives back; and what 0044 requires of new rows holds for
 -- all. Not in one transaction: the indexes are made beside the work on payments, and the drop of one that is half made gives up after 3 s.
 -- It can be run again after a failure.
 DO $$ DECLARE half text; BEGIN

@@ -1,4 +1,4 @@
--- Seats that accounts hold unpaid whose address nobody has verified (decision 0079): such an account costs nothing, so they are counted by
+-- Seats that accounts hold unpaid whose address is not verified (decision 0079): such an account costs nothing, so they are counted by
 -- trip and by network, not by account alone. A row lives as long as the hold: the network is kept no longer.
 CREATE TABLE stranger_seats (
     booking_id uuid PRIMARY KEY REFERENCES bookings (id) ON DELETE CASCADE,

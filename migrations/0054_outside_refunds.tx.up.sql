@@ -21,7 +21,7 @@ CREATE TRIGGER outside_refunds_append_only BEFORE UPDATE OR DELETE ON outside_re
 CREATE TRIGGER outside_refunds_no_truncate BEFORE TRUNCATE ON outside_refunds
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_outside_refund_change();
 
--- outside_refunded_amount is the total as far as it fits beside what the service has given back and promised: together they never exceed
+-- outside_refunded_amount is the total as far as it fits beside what the service has given back and reserved: together they never exceed
 -- what was taken. recheck_at is when the gateway is to be asked about a payment that it has taken, compared_at when it last answered.
 ALTER TABLE payment_transactions
     ADD COLUMN outside_refunded_amount numeric(14, 2) NOT NULL DEFAULT 0 CHECK (outside_refunded_amount >= 0),

@@ -1,4 +1,4 @@
--- A refund that its gateway has refused, or whose account is gone, is paid out of the platform's bank by a refund of its own, by hand: the
+-- A refund that its gateway has refused, or whose account is gone, is paid out of the platform's bank by a manual payout of its own: the
 -- one that it is paid instead of stays FAILED, and is paid out once.
 ALTER TABLE refunds
     ADD COLUMN instead_of uuid UNIQUE REFERENCES refunds (id),

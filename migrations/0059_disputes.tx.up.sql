@@ -21,7 +21,7 @@ CREATE TABLE disputes (
     CONSTRAINT disputes_of_gateway UNIQUE (payment_transaction_id, gateway_dispute_id)
 );
 
--- Those of before were incidents alone.
+-- Older ones were incidents alone.
 INSERT INTO disputes (id, payment_transaction_id, incident_id, gateway_dispute_id, kind, state, opened_at)
 SELECT gen_random_uuid(), payment_transaction_id, id, 'incident:' || id, 'CHARGEBACK', 'OPEN', created_at
 FROM incidents WHERE kind = 'PAYMENT_DISPUTED' AND status = 'OPEN' AND payment_transaction_id IS NOT NULL;

@@ -73,7 +73,7 @@ END $$;
 CREATE INDEX CONCURRENTLY records_payout_reference_new ON financial_records USING gin (search_fold_new(payout_reference) gin_trgm_ops)
     WHERE payout_reference IS NOT NULL;
 --bun:split
--- Texts of ledger lines: columns beside the generated ones, which would write the table anew under a lock.
+-- Texts of ledger entries: columns beside the generated ones, which would write the table anew under a lock.
 DO $$ BEGIN
     SET LOCAL lock_timeout = '3s';
     ALTER TABLE record_texts ADD COLUMN IF NOT EXISTS trip_title_new text, ADD COLUMN IF NOT EXISTS details_new text;

@@ -1,8 +1,8 @@
--- What ledger lines add up to in each state, per company and day and on all days, and once more for the platform: the totals of a list of
+-- What ledger entries add up to in each state, per company and day and on all days, and once more for the platform: the totals of a list of
 -- records and the balances of companies read a few rows. The sums of days (migrations 0008 and 0033) have what was sold, in one sum for all
 -- states, and a row for each day.
 
--- Writers are kept out while the lines that there are are added up, about a second for a million. What runs for minutes (an audit, a dump)
+-- Writers are kept out while the existing entries are added up, about a second for a million. What runs for minutes (an audit, a dump)
 -- makes this migration fail after some seconds instead of stopping every payment that long.
 SET LOCAL lock_timeout = '3s';
 LOCK TABLE financial_records IN SHARE ROW EXCLUSIVE MODE;
@@ -17,7 +17,7 @@ CREATE TABLE report_states_folded (
     net_amount                 numeric(20, 2) NOT NULL,
     vat_amount                 numeric(20, 2) NOT NULL,
     refunded_amount            numeric(20, 2) NOT NULL,
-    transferred_amount         numeric(20, 2) NOT NULL, -- the net amount of lines that are marked as transferred, also of refunded ones
+    transferred_amount         numeric(20, 2) NOT NULL, -- the net amount of entries that are marked as transferred, also of refunded ones
     PRIMARY KEY (provider_id, day, balance_status)
 ) WITH (fillfactor = 70);
 

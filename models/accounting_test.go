@@ -16,7 +16,7 @@ type book struct {
 	tx        *models.PaymentTransaction
 	records   []models.FinancialRecord
 	transfers []models.LedgerTransfer
-	sold      models.FinancialRecord // the line as it was written at payment time
+	sold      models.FinancialRecord // the entry as it was written at payment time
 	documents []models.Money         // the VAT of each refund's transaction
 }
 
@@ -70,7 +70,7 @@ func (b *book) payOut(t *rapid.T) {
 	b.transfers = append(b.transfers, models.PayoutTransfer(r, 0)...)
 }
 
-// refund takes a part, at most what is left, out of the live line.
+// refund takes a part, at most what is left, out of the live entry.
 func (b *book) refund(t *rapid.T) {
 	left := b.tx.Remaining()
 	if left.IsZero() {
@@ -88,7 +88,7 @@ func (b *book) giveBack(t *rapid.T, asked models.Money) {
 
 	for i := range b.records {
 		if b.records[i].Kind != models.RecordClawback && b.records[i].BalanceStatus != models.BalanceRefunded {
-			require.Equal(t, -1, at, "one live line per payment")
+			require.Equal(t, -1, at, "one live entry per payment")
 
 			at = i
 		}
@@ -179,7 +179,7 @@ func (b *book) check(t *rapid.T) {
 
 	for i := range b.records {
 		r := &b.records[i]
-		equal(r.GrossAmount, r.PlatformCommissionAmount.Add(r.NetAmount), "gross = commission + net on every line")
+		equal(r.GrossAmount, r.PlatformCommissionAmount.Add(r.NetAmount), "gross = commission + net on every entry")
 
 		if r.Kind == models.RecordClawback {
 			require.True(t, r.GrossAmount.IsNegative() && r.PlatformCommissionAmount.IsZero() && r.VATAmount.IsZero())
@@ -197,7 +197,7 @@ func (b *book) check(t *rapid.T) {
 	equal(b.sold.NetAmount, b.sum(net, sold), "net")
 	equal(b.tx.VATAmount, b.sum(vat, sold), "VAT")
 	equal(b.tx.RefundedAmount, b.sum(refunded, sold), "refunded amount")
-	equal(b.tx.Remaining(), b.sum(gross, live), "the live line is what is left")
+	equal(b.tx.Remaining(), b.sum(gross, live), "the live entry is what is left")
 
 	inBalance := func(r *models.FinancialRecord) bool { return r.BalanceStatus == models.BalanceInCurrent }
 	transferred := func(r *models.FinancialRecord) bool { return r.TransferredAt != nil }
@@ -236,8 +236,8 @@ func (b *book) check(t *rapid.T) {
 	}
 }
 
-// In whatever parts a sale goes back, nothing of it is left in any account, each document is right by itself, and the lines have exactly the
-// VAT of the sale (rules: refunds.vat).
+// In whatever parts a sale goes back, nothing of it is left in any account, each document is right by itself, and the entries have exactly
+// the VAT of the sale (rules: refunds.vat).
 func TestRefundsInAnyParts(t *testing.T) {
 	t.Parallel()
 

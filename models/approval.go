@@ -38,7 +38,7 @@ func (r ApprovalRules) ByPerson() ApprovalRules {
 }
 
 // Apply writes into a refund that is being ordered what it needs. A refund that the service owes by itself needs nothing. One in another
-// currency is not counted for its requester, because there is no rate; it is paid out by hand, which takes a second person anyway.
+// currency is not counted for its requester, because there is no rate; it is paid out manually, which takes a second person anyway.
 func (r ApprovalRules) Apply(f *Refund, before OrderedAlone, now time.Time) {
 	if f.RequestedBy == nil {
 		return
@@ -85,8 +85,9 @@ type RefundApproval struct {
 
 	RefundID  uuid.UUID        `bun:"refund_id,pk"`
 	Decision  ApprovalDecision `bun:"decision"`
-	DecidedBy *uuid.UUID       `bun:"decided_by"` // nil: EXPIRED
-	Note      string           `bun:"note"`       // of a rejection its reason; may name a person
+	DecidedBy *uuid.UUID       `bun:"decided_by"`                    // nil: EXPIRED
+	Note      string           `bun:"note"`                          // of a rejection its reason; may name a person
+	NoteText  Text             `bun:"note_text,type:jsonb,nullzero"` // of a note of the service
 	DecidedAt time.Time        `bun:"decided_at"`
 
 	AtMost      *Money `bun:"-"` // what its person may approve within an hour without a code of late; nil: there is no bound

@@ -134,12 +134,12 @@ type PolicyTerms struct {
 	Schedule CancellationPolicy
 	Hours    int   // to departure
 	Percent  int   // of what was paid
-	Given    Money // what has gone back before, and what is promised to
+	Given    Money // what has gone back before, and what is reserved for refunds
 	Amount   Money // what goes back by the policy: 0.00 when that is nothing
 }
 
 // Terms finds what goes back of a payment for a trip with that departure: the percentage of what was paid, half-up, less
-// what has gone back or is promised to. Money that came too late has bought nothing that could be cancelled: all of it
+// what has gone back or is reserved for refunds. Money that came too late has bought nothing that could be cancelled: all of it
 // goes back.
 func (p CancellationPolicy) Terms(t *PaymentTransaction, departure, now time.Time) PolicyTerms {
 	terms := PolicyTerms{
@@ -174,7 +174,7 @@ type RefundQuote struct {
 	BookingID uuid.UUID
 	Paid      Money
 	Refunded  Money
-	Remaining Money // what neither went back nor is promised to
+	Remaining Money // what neither went back nor is reserved for refunds
 	Currency  string
 	// NeedsApproval: a refund of that amount would wait for the word of a second person.
 	NeedsApproval bool

@@ -81,7 +81,7 @@ func TestCancellationTerms(t *testing.T) {
 
 	for _, c := range []struct {
 		name                     string
-		paid, refunded, promised string
+		paid, refunded, reserved string
 		status                   models.TransactionStatus
 		schedule                 string
 		percent                  int
@@ -92,7 +92,7 @@ func TestCancellationTerms(t *testing.T) {
 		{"half-up", "0.03", "0", "0", models.TransactionPaid, "24h:50", 50, "0.02"},
 		{"below half", "0.01", "0", "0", models.TransactionPaid, "24h:49", 49, "0.00"},
 		{"less what went back", "115.00", "20.00", "0", models.TransactionPaid, "24h:50", 50, "37.50"},
-		{"less what is promised", "115.00", "20.00", "30.00", models.TransactionPaid, "24h:50", 50, "7.50"},
+		{"less what is reserved", "115.00", "20.00", "30.00", models.TransactionPaid, "24h:50", 50, "7.50"},
 		{"all of the half has gone back", "115.00", "57.50", "0", models.TransactionPaid, "24h:50", 50, "0.00"},
 		{"more than the half has gone back", "115.00", "100.00", "0", models.TransactionPaid, "24h:50", 50, "0.00"},
 		{"nothing is left", "115.00", "115.00", "0", models.TransactionPaid, "24h:100", 100, "0.00"},
@@ -101,7 +101,7 @@ func TestCancellationTerms(t *testing.T) {
 	} {
 		tx := models.PaymentTransaction{
 			Status: c.status, Amount: models.MustMoney(c.paid), RefundedAmount: models.MustMoney(c.refunded),
-			RefundReservedAmount: models.MustMoney(c.promised), CapturedAt: &now,
+			RefundReservedAmount: models.MustMoney(c.reserved), CapturedAt: &now,
 		}
 		terms := policy(t, c.schedule).Terms(&tx, now.Add(30*time.Hour), now)
 		require.Equal(t, c.percent, terms.Percent, c.name)
@@ -111,7 +111,7 @@ func TestCancellationTerms(t *testing.T) {
 	}
 }
 
-// Whatever was paid, has gone back and is promised: the policy never gives more than is left, never less than nothing,
+// Whatever was paid, has gone back and is reserved: the policy never gives more than is left, never less than nothing,
 // and a further quote after the refund gives nothing more.
 func TestPolicyNeverGivesMoreThanIsLeft(t *testing.T) {
 	t.Parallel()
@@ -119,11 +119,11 @@ func TestPolicyNeverGivesMoreThanIsLeft(t *testing.T) {
 		now := time.Now()
 		paid := rapid.Int64Range(1, 10_000_000).Draw(t, "paid")
 		refunded := rapid.Int64Range(0, paid).Draw(t, "refunded")
-		promised := rapid.Int64Range(0, paid-refunded).Draw(t, "promised")
+		reserved := rapid.Int64Range(0, paid-refunded).Draw(t, "reserved")
 		p := models.CancellationPolicy{{MinHours: 0, Percent: rapid.IntRange(0, 100).Draw(t, "percent")}}
 		tx := models.PaymentTransaction{
 			Status: models.TransactionPaid, CapturedAt: &now, Amount: ofHalalas(paid),
-			RefundedAmount: ofHalalas(refunded), RefundReservedAmount: ofHalalas(promised),
+			RefundedAmount: ofHalalas(refunded), RefundReservedAmount: ofHalalas(reserved),
 		}
 
 		terms := p.Terms(&tx, now.Add(time.Hour), now)

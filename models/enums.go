@@ -54,7 +54,7 @@ func PaymentMethods() []PaymentMethod {
 // Gateway is the gateway company that takes the money.
 type Gateway string
 
-// The payment providers.
+// The gateways.
 const (
 	GatewayA       Gateway = "gateway_a"
 	GatewayWalletB Gateway = "wallet_b"
@@ -108,7 +108,7 @@ const (
 	FailureGatewayRejected  FailureCode = "GATEWAY_REJECTED"
 	FailureAmountMismatch   FailureCode = "AMOUNT_MISMATCH"
 	FailureCurrencyMismatch FailureCode = "CURRENCY_MISMATCH"
-	FailurePaidTwice        FailureCode = "PAID_TWICE" // of a second debit alone
+	FailurePaidTwice        FailureCode = "PAID_TWICE" // of a second payment alone
 )
 
 // IsMismatch reports a failure that is final whatever comes later (rules: late.mismatch).
@@ -140,10 +140,10 @@ const (
 	CampaignEnded          CampaignStatus = "ENDED"
 )
 
-// RecordKind is what a ledger line is about (rules: ledger.lines).
+// RecordKind is what a ledger entry is about (rules: ledger.lines).
 type RecordKind string
 
-// The kinds of ledger lines.
+// The kinds of ledger entries.
 const (
 	RecordSale        RecordKind = "SALE"
 	RecordAdvertising RecordKind = "ADVERTISING"
@@ -161,7 +161,7 @@ func PaymentRecordKinds() []RecordKind {
 	return slices.DeleteFunc(RecordKinds(), func(k RecordKind) bool { return !k.IsOfPayment() })
 }
 
-// BalanceStatus is where a ledger line's money is (rules: ledger.states).
+// BalanceStatus is where a ledger entry's money is (rules: ledger.states).
 type BalanceStatus string
 
 // The balance states.
@@ -200,10 +200,10 @@ func (m PaymentMethod) RefundChannel() RefundChannel {
 	return RefundByGateway
 }
 
-// PayoutDecision is what finance staff decided about a refund by hand.
+// PayoutDecision is what finance staff decided about a manual payout.
 type PayoutDecision string
 
-// The decisions about a refund by hand.
+// The decisions about a manual payout.
 const (
 	PayoutPaid     PayoutDecision = "PAID_OUT"
 	PayoutRejected PayoutDecision = "REJECTED"

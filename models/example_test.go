@@ -21,7 +21,7 @@ func ExampleMoney() {
 	// 45.00 of it is VAT
 }
 
-// A sale is one ledger line and two transfers, which add up to what was paid.
+// A sale is one ledger entry and two transfers, which add up to what was paid.
 func ExampleSale() {
 	taken, company := time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC), uuid.MustParse("5d498386-bbe6-598c-aca6-d89456ff54fe")
 	payment := models.PaymentTransaction{

@@ -83,7 +83,7 @@ func TransferID(cause uuid.UUID, kind TransferKind) uuid.UUID {
 	return follow(cause, "transfer:"+cause.String()+":"+string(kind))
 }
 
-// PayoutCause is what causes the payout of a ledger line, and its reversal, after so many reversals of the line: the line
+// PayoutCause is what causes the payout of a ledger entry, and its reversal, after so many reversals of the entry: the entry
 // itself the first time.
 func PayoutCause(record uuid.UUID, reversals int) uuid.UUID {
 	if reversals == 0 {
@@ -103,7 +103,7 @@ func SecondDebitID(payment uuid.UUID, gateway string) uuid.UUID {
 	return follow(payment, "second-debit:"+payment.String()+":"+gateway)
 }
 
-// RecordID is the id of the ledger line of a kind that a cause makes.
+// RecordID is the id of the ledger entry of a kind that a cause makes.
 func RecordID(cause uuid.UUID, kind string) uuid.UUID {
 	return follow(cause, "record:"+cause.String()+":"+kind)
 }

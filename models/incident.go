@@ -47,7 +47,8 @@ type Incident struct {
 	ResolvedAt *time.Time     `bun:"resolved_at"`
 	ResolvedBy *uuid.UUID     `bun:"resolved_by"`
 	Note       string         `bun:"note"`
-	AssignedTo *uuid.UUID     `bun:"assigned_to"` // who looks after it
+	NoteText   Text           `bun:"note_text,type:jsonb,nullzero"` // of a note of the service
+	AssignedTo *uuid.UUID     `bun:"assigned_to"`                   // who looks after it
 
 	BookingNumber string `bun:"-"` // read for people only
 	AssigneeName  string `bun:"-"` // the same

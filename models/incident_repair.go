@@ -8,7 +8,7 @@ type RepairKind string
 // The kinds of repairs.
 const (
 	RepairRefundPayment RepairKind = "REFUND_PAYMENT" // give the whole payment back
-	RepairPayOutRefund  RepairKind = "PAY_OUT_REFUND" // pay the refund out by hand
+	RepairPayOutRefund  RepairKind = "PAY_OUT_REFUND" // pay the refund out manually
 )
 
 // RepairState says whether the step is still to be made.
@@ -31,7 +31,7 @@ type Repair struct {
 	RefundID      *uuid.UUID
 }
 
-// payOutOf is the repair of a sale's refund, which is a step while its money has to be paid out by hand: one that its gateway did not make
+// payOutOf is the repair of a sale's refund, which is a step while its money has to be paid out manually: one that its gateway did not make
 // included, as long as it fits into what is left. What was ordered instead says how far that is.
 func payOutOf(t *PaymentTransaction, r *Refund) *Repair {
 	state := RepairDue

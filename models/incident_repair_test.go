@@ -55,7 +55,7 @@ func TestRepairOf(t *testing.T) {
 		{"money in suspense", suspense, nil, models.RepairRefundPayment, models.RepairDue, "1151.00", false},
 		{"its refund has failed", suspense, refund(models.RefundByGateway, models.RefundFailed), models.RepairRefundPayment, models.RepairDue, "1151.00", false},
 		{"its refund runs", reserved, refund(models.RefundByGateway, models.RefundPending), models.RepairRefundPayment, models.RepairUnderWay, "1151.00", true},
-		{"its refund goes by hand", reserved, refund(models.RefundByHand, models.RefundPending), models.RepairPayOutRefund, models.RepairDue, "1151.00", true},
+		{"its refund is a manual payout", reserved, refund(models.RefundByHand, models.RefundPending), models.RepairPayOutRefund, models.RepairDue, "1151.00", true},
 		{
 			"it has gone back", with(func(t *models.PaymentTransaction) { t.RefundedAmount = taken }), refund(models.RefundByGateway, models.RefundSucceeded),
 			models.RepairRefundPayment, models.RepairDone, "1151.00", true,
@@ -68,7 +68,7 @@ func TestRepairOf(t *testing.T) {
 		{"a sale's refund that runs", sold, refund(models.RefundByGateway, models.RefundPending), "", "", "", false},
 		{"it is paid out instead", sold, instead(models.RefundPending), models.RepairPayOutRefund, models.RepairUnderWay, "1151.00", true},
 		{"it was paid out instead", soldBack, instead(models.RefundSucceeded), models.RepairPayOutRefund, models.RepairDone, "1151.00", true},
-		{"a payout by hand that was rejected", sold, refund(models.RefundByHand, models.RefundFailed), "", "", "", false},
+		{"a manual payout that was rejected", sold, refund(models.RefundByHand, models.RefundFailed), "", "", "", false},
 	} {
 		got := models.RepairOf(&c.payment, c.refund)
 		if c.kind == "" {

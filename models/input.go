@@ -69,7 +69,7 @@ func withoutGaps(text string, gaps *strings.Replacer) string {
 	return clean(gaps.Replace(CleanNumber(text)), func(r rune) rune { return r })
 }
 
-// CleanExact is what is compared character by character, such as an e-mail address or the token of a link: nothing invisible is in it,
+// CleanExact is what is compared character by character, such as an email address or the token of a link: nothing invisible is in it,
 // and no space around it. Letter case stays.
 func CleanExact(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -70,15 +70,15 @@ var recordKindLabels = map[RecordKind]Label{
 	RecordClawback:    {"استرجاع من الشركة", "Claw-back"},
 }
 
-// The details of ledger lines that the service words itself begin with these; a transaction number, or the titles of trip and campaign,
+// The details of ledger entries that the service words itself begin with these; a transaction number, or the titles of trip and campaign,
 // follow.
-// Lines are kept with the English ones.
+// Entries are kept with the English ones.
 var (
 	ClawbackDetails    = Label{"استرجاع عن العملية ", "Claw-back of "}
 	AdvertisingDetails = Label{"حملة إعلانية لرحلة ", "Ad campaign for trip "}
 )
 
-// Label is the kind of a ledger line for people.
+// Label is the kind of a ledger entry for people.
 func (k RecordKind) Label() Label { return recordKindLabels[k] }
 
 var campaignLabels = map[CampaignStatus]Label{

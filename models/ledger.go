@@ -10,7 +10,7 @@ import (
 )
 
 // FinancialRecord is one line of the statement that people work with (rules: ledger.lines). Amounts are in SAR;
-// on every line GrossAmount = PlatformCommissionAmount + NetAmount.
+// on every entry GrossAmount = PlatformCommissionAmount + NetAmount.
 type FinancialRecord struct {
 	bun.BaseModel `bun:"table:financial_records,alias:fr"`
 
@@ -39,17 +39,17 @@ type FinancialRecord struct {
 	TransferredAt            *time.Time    `bun:"transferred_at"`
 	TransferredBy            *uuid.UUID    `bun:"transferred_by"` // who has marked it; unknown for some old ones
 	TransferrerName          string        `bun:"transferrer_name,scanonly"`
-	NettedAgainst            *uuid.UUID    `bun:"netted_against"` // of a claw-back: the line whose mark was taken back with it
+	NettedAgainst            *uuid.UUID    `bun:"netted_against"` // of a claw-back: the entry whose mark was taken back with it
 	CreatedAt                time.Time     `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt                time.Time     `bun:"updated_at,nullzero,default:now()"`
 
 	ProviderName     string     `bun:"provider_name,scanonly"`
 	BookingNumber    string     `bun:"booking_number,scanonly"`
 	CapturedAt       *time.Time `bun:"captured_at,scanonly"`        // when the gateway took the payment
-	PayoutRevertedAt *time.Time `bun:"payout_reverted_at,scanonly"` // when the line's last mark, which it may still show, was taken back
+	PayoutRevertedAt *time.Time `bun:"payout_reverted_at,scanonly"` // when the entry's last mark, which it may still show, was taken back
 }
 
-// PayoutReversal is a mark of a ledger line that was taken back: what it was, why, and by whom. N is 1 for the line's first.
+// PayoutReversal is a mark of a ledger entry that was taken back: what it was, why, and by whom. N is 1 for the entry's first.
 type PayoutReversal struct {
 	bun.BaseModel `bun:"table:payout_reversals,alias:pr"`
 
@@ -88,7 +88,7 @@ const (
 	AccountAdvertising Account = "platform:advertising"
 	AccountVAT         Account = "tax:vat"
 	AccountRefunds     Account = "customer:refunds"
-	AccountBank        Account = "platform:bank" // what was paid out of it by hand
+	AccountBank        Account = "platform:bank" // the sum of manual payouts
 )
 
 // GatewayAccount is the money that a gateway holds for the platform; a debit to it means that more came in.
@@ -154,7 +154,7 @@ const (
 	TransferRefundAdVAT      TransferKind = "REFUND_ADVERTISING_VAT"
 	TransferRefundPaid       TransferKind = "REFUND_PAID"
 	TransferRefundReturned   TransferKind = "REFUND_RETURNED" // it failed after it had succeeded
-	TransferRefundRepaid     TransferKind = "REFUND_REPAID"   // what came back, paid by hand
+	TransferRefundRepaid     TransferKind = "REFUND_REPAID"   // what came back, paid manually
 	TransferPayout           TransferKind = "PAYOUT"
 	TransferPayoutReversal   TransferKind = "PAYOUT_REVERSAL"
 	TransferLateCapture      TransferKind = "LATE_CAPTURE"

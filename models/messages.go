@@ -85,7 +85,7 @@ type RefundOrder struct {
 	ID uuid.UUID `json:"id"`
 }
 
-// ReservedRefund is a refund whose amount has been promised out of its payment.
+// ReservedRefund is a refund whose amount has been reserved of its payment.
 type ReservedRefund struct {
 	Status  RefundStatus  `json:"status"`
 	Amount  Money         `json:"amount"`

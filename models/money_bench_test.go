@@ -7,7 +7,7 @@ import (
 	"rihla/models"
 )
 
-// BenchmarkCommission is the arithmetic of a ledger line: commission, what is left of it, and the VAT within.
+// BenchmarkCommission is the arithmetic of a ledger entry: commission, what is left of it, and the VAT within.
 func BenchmarkCommission(b *testing.B) {
 	gross, commission, vat := models.MustMoney("1149.99"), models.MustRate("0.1"), models.MustRate("0.15")
 

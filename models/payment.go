@@ -8,7 +8,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// PaymentTransaction is one payment attempt through a gateway, the transaction that a refund adds, or a second debit (rules:
+// PaymentTransaction is one payment attempt through a gateway, the transaction that a refund adds, or a second payment (rules:
 // payments.states, late.second-debit). ParentID is the payment of the last two.
 // Amounts are in SAR; Amount includes VAT. The rates are those of its creation and never change.
 type PaymentTransaction struct {
@@ -91,7 +91,7 @@ func (t *PaymentTransaction) TakenAt() *time.Time {
 	return t.CapturedAt
 }
 
-// Remaining is what can still be refunded: taken, not given back by us or by the gateway on its own, and not promised to a running
+// Remaining is what can still be refunded: taken, not given back by us or by the gateway on its own, and not reserved for a running
 // refund.
 func (t *PaymentTransaction) Remaining() Money {
 	taken, _ := t.Taken()
@@ -142,8 +142,8 @@ func (t *PaymentTransaction) NotePaidBy(m PaymentMethod) {
 	}
 }
 
-// RefundChannel is how money of the attempt goes back: as its method does, but by hand in another currency than SAR, which no
-// gateway is asked for.
+// RefundChannel is how money of the attempt goes back: as its method does, but by a manual payout in another currency than SAR,
+// which no gateway is asked for.
 func (t *PaymentTransaction) RefundChannel() RefundChannel {
 	if t.TakenCurrency() != Currency {
 		return RefundByHand
@@ -152,7 +152,7 @@ func (t *PaymentTransaction) RefundChannel() RefundChannel {
 	return t.Method().RefundChannel()
 }
 
-// CameTooLate reports an attempt whose money was taken after it had ended, or could buy nothing any more, and a second debit: it is owed
+// CameTooLate reports an attempt whose money was taken after it had ended, or could buy nothing any more, and a second payment: it is owed
 // to the customer, and was never a sale.
 func (t *PaymentTransaction) CameTooLate() bool {
 	return t.Kind != KindRefund && t.Status == TransactionFailed && t.CapturedAt != nil

@@ -29,7 +29,7 @@ type Policies struct {
 	Cancellation CancellationPolicy
 	// Approval says which refunds need the word of a second person.
 	Approval ApprovalRules
-	// PayoutAbove is what one person marks as transferred, and what they confirm of refunds by hand, within 24 hours; 0.00: no limit.
+	// PayoutAbove is what one person marks as transferred, and what they confirm as manual payouts, within 24 hours; 0.00: no limit.
 	PayoutAbove Money
 	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
 	RescheduleTolerance time.Duration
@@ -52,7 +52,7 @@ type Policies struct {
 	AdPerDay Money
 	// MediaQuota is how many bytes the photos of a company take up at most; 0: no limit.
 	MediaQuota int64
-	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.
+	// MessagesPerRecipient is how many emails, and how many SMS, an address gets within 24 hours; 0: no limit.
 	MessagesPerRecipient int
 	// SMSCountries are the country codes to which SMS are sent; none: all.
 	SMSCountries []string

@@ -45,7 +45,7 @@ type Refund struct {
 	ProofDue             bool          `bun:"proof_due,default:true"` // false for refunds older than that rule
 	InsteadOf            *uuid.UUID    `bun:"instead_of"`             // the refund through the gateway that FAILED and that this pays out
 	AccountGoneAt        *time.Time    `bun:"account_gone_at"`        // since when no driver is configured for the payment's account
-	VATOfAmount          bool          `bun:"vat_of_amount"`          // its transaction's VAT is RefundVAT; false: its line's, as before
+	VATOfAmount          bool          `bun:"vat_of_amount"`          // its transaction's VAT is RefundVAT; false: its entry's, as before
 	ReturnedAt           *time.Time    `bun:"returned_at"`            // when the gateway had the money again after it SUCCEEDED
 	ApprovalAbove        *Money        `bun:"approval_above"`         // the limit of ApprovalRules when it was ordered; nil: none
 	AloneAbove           *Money        `bun:"alone_above"`            // the limit of its requester's day then; nil: none, or it is not counted
@@ -111,7 +111,7 @@ func (r *Refund) GoesByHand() bool { return r.Channel == RefundByHand || r.Retur
 // ReasonOutsideRefund are the words about a refund that was not sent, because the gateway had given back too much without an order.
 const ReasonOutsideRefund = "the gateway has given back so much of the payment without an order that the refund does not fit"
 
-// RefundPayout is what finance staff decided about a refund by hand; it is written once.
+// RefundPayout is what finance staff decided about a manual payout; it is written once.
 type RefundPayout struct {
 	bun.BaseModel `bun:"table:refund_payouts,alias:rp"`
 
@@ -119,7 +119,8 @@ type RefundPayout struct {
 	Decision  PayoutDecision `bun:"decision"`
 	Reference *string        `bun:"payout_reference"` // with PaidOutOn: of PAID_OUT
 	PaidOutOn *Date          `bun:"paid_out_on"`
-	Note      string         `bun:"note"` // of a rejection its reason
+	Note      string         `bun:"note"`                          // of a rejection its reason
+	NoteText  Text           `bun:"note_text,type:jsonb,nullzero"` // of a note of the service
 	DecidedBy uuid.UUID      `bun:"decided_by"`
 	DecidedAt time.Time      `bun:"decided_at"`
 

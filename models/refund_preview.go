@@ -9,15 +9,15 @@ type RefundPreview struct {
 	Type          RefundType
 	Channel       RefundChannel
 	Amount        Money
-	Remaining     Money // of the payment, neither gone back nor promised to, once this is ordered
+	Remaining     Money // of the payment, neither gone back nor reserved for refunds, once this is ordered
 	Outside       Money // of the payment, given back by the gateway without an order of ours
 	Currency      string
 	NeedsApproval bool // by a second person
 	PolicyPercent *int
 	Reason        *PolicyReason // of the percentage; nil unless the refund is by the policy
 
-	Line  *FinancialRecord // the payment's live line as it is; nil for money that was never a sale
-	Split RefundSplit      // what becomes of it; the new lines have no number yet
+	Line  *FinancialRecord // the payment's live entry as it is; nil for money that was never a sale
+	Split RefundSplit      // what becomes of it; the new entries have no number yet
 
 	Booking      BookingStatus // as it is
 	BookingAfter BookingStatus

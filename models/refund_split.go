@@ -6,16 +6,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// RefundSplit is what a refund does to the live ledger line of a payment (rules: refunds.split).
+// RefundSplit is what a refund does to the live ledger entry of a payment (rules: refunds.split).
 type RefundSplit struct {
-	Refunded  FinancialRecord  // the old line, reduced to the refunded part
-	Rest      *FinancialRecord // a new line with what is left; nil when nothing is
-	Clawback  *FinancialRecord // a negative line, when the provider had already been paid its part
+	Refunded  FinancialRecord  // the old entry, reduced to the refunded part
+	Rest      *FinancialRecord // a new entry with what is left; nil when nothing is
+	Clawback  *FinancialRecord // a negative entry, when the provider had already been paid its part
 	Transfers []LedgerTransfer
 }
 
-// SplitForRefund takes amount, with 0 < amount ≤ line.GrossAmount, out of a live line. Commission and VAT follow in
-// proportion, half-up, and the rest is what remains, so that the parts always add up to the line. The money is paid from
+// SplitForRefund takes amount, with 0 < amount ≤ line.GrossAmount, out of a live entry. Commission and VAT follow in
+// proportion, half-up, and the rest is what remains, so that the parts always add up to the entry. The money is paid from
 // the account payer (RefundAccount).
 func SplitForRefund(line FinancialRecord, refund uuid.UUID, amount Money, payer Account, at time.Time) RefundSplit {
 	wasTransferred := line.BalanceStatus == BalanceTransferred
@@ -129,7 +129,7 @@ func ReturnedRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
 	}
 }
 
-// RepaidRefundTransfer books the payout by hand of a refund that had come back.
+// RepaidRefundTransfer books the manual payout of a refund that had come back.
 func RepaidRefundTransfer(t *PaymentTransaction, r *Refund) LedgerTransfer {
 	return LedgerTransfer{
 		ID:           TransferID(r.ID, TransferRefundRepaid),
@@ -166,7 +166,7 @@ func LateCaptureTransfer(t *PaymentTransaction) LedgerTransfer {
 	}
 }
 
-// LateRefundTransfer books the way back of a late capture, which has no ledger line.
+// LateRefundTransfer books the way back of a late capture, which has no ledger entry.
 func LateRefundTransfer(t *PaymentTransaction, refund uuid.UUID, amount Money, payer Account) LedgerTransfer {
 	return LedgerTransfer{
 		ID:           TransferID(refund, TransferRefundPaid),

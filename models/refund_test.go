@@ -30,8 +30,8 @@ func TestRefundableAmount(t *testing.T) {
 		{"all of it", "0", "0", models.RefundFull, none, "115.00", ""},
 		{"all that is left", "15.00", "0", models.RefundFull, none, "100.00", ""},
 		{"full ignores an amount", "0", "0", models.RefundFull, "1", "115.00", ""},
-		{"less what is promised", "15.00", "40.00", models.RefundFull, none, "60.00", ""},
-		{"everything is promised", "15.00", "100.00", models.RefundFull, none, "", models.CodeRefundExceedsRemaining},
+		{"less what is reserved", "15.00", "40.00", models.RefundFull, none, "60.00", ""},
+		{"everything is reserved", "15.00", "100.00", models.RefundFull, none, "", models.CodeRefundExceedsRemaining},
 		{"everything has gone back", "115.00", "0", models.RefundFull, none, "", models.CodeBookingNotRefundable},
 		{"a part", "0", "0", models.RefundPartial, "0.01", "0.01", ""},
 		{"exactly what is left", "15.00", "40.00", models.RefundPartial, "60.00", "60.00", ""},
@@ -145,7 +145,7 @@ func TestSplitForRefund(t *testing.T) {
 		out.BalanceStatus, out.TransferredAt, out.PayoutReference, out.PayoutDate = models.BalanceTransferred, &paidAt, &ref, &day
 
 		s := models.SplitForRefund(out, refund, models.MustMoney("38.33"), models.GatewayAccount(tx.Gateway), paidAt)
-		require.Equal(t, &ref, s.Refunded.PayoutReference, "a refunded line keeps its payout")
+		require.Equal(t, &ref, s.Refunded.PayoutReference, "a refunded entry keeps its payout")
 		require.Equal(t, &paidAt, s.Refunded.TransferredAt)
 		require.Equal(t, models.BalanceTransferred, s.Rest.BalanceStatus)
 		require.Equal(t, &ref, s.Rest.PayoutReference)

@@ -1,6 +1,6 @@
 package models
 
-// ReportFigures are what ledger lines add up to (rules: reports.cards). Amounts are in SAR.
+// ReportFigures are what ledger entries add up to (rules: reports.cards). Amounts are in SAR.
 type ReportFigures struct {
 	Gross              Money // of sales and advertising that are not REFUNDED, as are Commission, Net and VAT
 	Commission         Money
@@ -12,7 +12,7 @@ type ReportFigures struct {
 	AdvertisingRevenue Money // gross of advertising that is not REFUNDED
 	Bookings           int64 // sales that are not REFUNDED
 	Campaigns          int64 // advertising that is not REFUNDED
-	Refunds            int64 // lines that are REFUNDED
+	Refunds            int64 // entries that are REFUNDED
 }
 
 // Add returns f + o.
@@ -32,17 +32,17 @@ func (f ReportFigures) Add(o ReportFigures) ReportFigures {
 	}
 }
 
-// RecordSum is what ledger lines of one kind, in one state, add up to. Amounts are in SAR.
+// RecordSum is what ledger entries of one kind, in one state, add up to. Amounts are in SAR.
 type RecordSum struct {
 	Kind   RecordKind
 	Status BalanceStatus
-	Marked bool  // as paid out: the lines have TransferredAt, which stays when they are refunded later
+	Marked bool  // as paid out: the entries have TransferredAt, which stays when they are refunded later
 	Lines  int64 // how many they are
 
 	Gross, Commission, Net, VAT, Refunded Money
 }
 
-// Figures is what the lines add to a report. A report's figures are those of all its lines, added up.
+// Figures is what the entries add to a report. A report's figures are those of all its entries, added up.
 func (s RecordSum) Figures() ReportFigures {
 	f := ReportFigures{Refunded: s.Refunded}
 
@@ -74,17 +74,17 @@ func (s RecordSum) Figures() ReportFigures {
 	return f
 }
 
-// RecordTotal is what ledger lines add up to, each as it is. Amounts are in SAR.
+// RecordTotal is what ledger entries add up to, each as it is. Amounts are in SAR.
 type RecordTotal struct {
 	Lines int64 // how many they are
 
 	Gross, Commission, Net, VAT, Refunded Money
 }
 
-// RecordTotals are what ledger lines add up to by their state; a state without lines may be missing.
+// RecordTotals are what ledger entries add up to by their state; a state without entries may be missing.
 type RecordTotals map[BalanceStatus]RecordTotal
 
-// All is what the lines of all states add up to.
+// All is what the entries of all states add up to.
 func (t RecordTotals) All() RecordTotal {
 	var all RecordTotal
 

@@ -91,7 +91,7 @@ func IsLateSuccess(t *PaymentTransaction, e *WebhookEvent) bool {
 		!t.FailureCode.IsMismatch()
 }
 
-// Sale is the ledger line of a captured booking payment: the commission is gross × the rate of the attempt, half-up, the rest is
+// Sale is the ledger entry of a captured booking payment: the commission is gross × the rate of the attempt, half-up, the rest is
 // the provider's (rules: prices.commission).
 func Sale(t *PaymentTransaction, tripTitle string) FinancialRecord {
 	r := newRecord(t, RecordSale, tripTitle)
@@ -102,7 +102,7 @@ func Sale(t *PaymentTransaction, tripTitle string) FinancialRecord {
 	return r
 }
 
-// Advertising is the ledger line of a captured campaign payment: all of it is the platform's (rules: prices.commission).
+// Advertising is the ledger entry of a captured campaign payment: all of it is the platform's (rules: prices.commission).
 func Advertising(t *PaymentTransaction, tripTitle, campaignTitle string) FinancialRecord {
 	r := newRecord(t, RecordAdvertising, tripTitle)
 	r.PlatformCommissionAmount = t.Amount
@@ -130,7 +130,7 @@ func newRecord(t *PaymentTransaction, kind RecordKind, tripTitle string) Financi
 	}
 }
 
-// SettlementTransfers are the movements behind a new ledger line. They add up to its gross amount.
+// SettlementTransfers are the movements behind a new ledger entry. They add up to its gross amount.
 func SettlementTransfers(r *FinancialRecord, gateway Gateway) []LedgerTransfer {
 	from := GatewayAccount(gateway)
 	add := func(kind TransferKind, to Account, amount Money) LedgerTransfer {
@@ -150,14 +150,14 @@ func SettlementTransfers(r *FinancialRecord, gateway Gateway) []LedgerTransfer {
 	)
 }
 
-// PayoutTransfer is the movement behind a line that is marked transferred; a claw-back moves the other way.
-// A line without a net amount moves nothing. Reversals is how many marks of the line were taken back before.
+// PayoutTransfer is the movement behind an entry that is marked transferred; a claw-back moves the other way.
+// An entry without a net amount moves nothing. Reversals is how many marks of the entry were taken back before.
 func PayoutTransfer(r *FinancialRecord, reversals int) []LedgerTransfer {
 	return payoutTransfer(r, reversals, TransferPayout, PayableAccount(r.ProviderID), PaidOutAccount(r.ProviderID))
 }
 
-// PayoutReversalTransfer takes back what is left of a line's payout: the net amount that the line still has.
-// Reversals is how many marks of the line were taken back before.
+// PayoutReversalTransfer takes back what is left of an entry's payout: the net amount that the entry still has.
+// Reversals is how many marks of the entry were taken back before.
 func PayoutReversalTransfer(r *FinancialRecord, reversals int) []LedgerTransfer {
 	return payoutTransfer(r, reversals, TransferPayoutReversal, PaidOutAccount(r.ProviderID), PayableAccount(r.ProviderID))
 }

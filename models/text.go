@@ -114,6 +114,53 @@ func (t Text) render(r reader) string {
 	return strings.TrimRight(words, " ")
 }
 
+// NoteIn is a note to a person who reads the language: said by the service if it has a text, else as it was written.
+func NoteIn(locale Locale, note string, text Text) string {
+	if text.IsZero() {
+		return note
+	}
+
+	return text.In(locale)
+}
+
+// KeepIn puts the text into the details of an audit entry: in English under the name, and itself beside it, of which PutIntoWords makes
+// words.
+func (t Text) KeepIn(details map[string]any, name string) {
+	if details[name] = t.String(); t.Key != verbatim {
+		details[name+keptBeside] = t
+	}
+}
+
+// keptBeside ends the names of texts in details.
+const keptBeside = "_text"
+
+// PutIntoWords replaces the texts in the details of an audit entry by their words in both languages: note_text by note_ar and note_en.
+func PutIntoWords(details map[string]any) {
+	for name, v := range details {
+		inner, ok := v.(map[string]any)
+		if !ok {
+			continue
+		}
+
+		of, kept := strings.CutSuffix(name, keptBeside)
+		if !kept {
+			PutIntoWords(inner)
+
+			continue
+		}
+
+		var text Text
+
+		raw, err := json.Marshal(inner)
+		if err != nil || json.Unmarshal(raw, &text) != nil || text.IsZero() {
+			continue
+		}
+
+		delete(details, name)
+		details[of+"_ar"], details[of+"_en"] = text.In(LocaleArabic), text.In(LocaleEnglish)
+	}
+}
+
 // MarshalJSON writes what Verbatim says as a string.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t.Key == verbatim {

@@ -85,6 +85,44 @@ func TestTextIn(t *testing.T) {
 	}
 }
 
+// TestTextsInDetails: what the service has written into an audit entry is read in both languages, and older entries as they are.
+func TestTextsInDetails(t *testing.T) {
+	t.Parallel()
+
+	after := map[string]any{"decision": "REJECTED"}
+	models.TextOf("refund.rejected_requester_gone").KeepIn(after, "note")
+
+	details := map[string]any{"after": after, "older": "account locked", "their_text": map[string]any{"rows": 1}}
+	models.TextOf("sign_on.token_endpoint", "code", "invalid_grant").KeepIn(details, "reason")
+	models.Verbatim("FORBIDDEN").KeepIn(details, "code")
+
+	kept, err := json.Marshal(details)
+	require.NoError(t, err)
+
+	var read map[string]any
+	require.NoError(t, json.Unmarshal(kept, &read))
+	models.PutIntoWords(read)
+	require.Equal(t, map[string]any{
+		"after": map[string]any{
+			"decision": "REJECTED", "note": "The account of the requester is locked or was removed.",
+			"note_ar": "حساب مقدّم الطلب موقوف أو محذوف.", "note_en": "The account of the requester is locked or was removed.",
+		},
+		"older": "account locked", "their_text": map[string]any{"rows": 1.0}, "code": "FORBIDDEN",
+		"reason": "token endpoint: invalid_grant", "reason_ar": "رفضت نقطة الرموز لدى مزوّد الهوية: invalid_grant",
+		"reason_en": "token endpoint: invalid_grant",
+	}, read)
+}
+
+// TestNoteIn: a note of the service has its words in both languages, one of a person is as it was written.
+func TestNoteIn(t *testing.T) {
+	t.Parallel()
+
+	said := models.TextOf("incident.gateway_up")
+	require.Equal(t, "عادت بوابة الدفع إلى الاستجابة.", models.NoteIn(models.LocaleArabic, said.String(), said))
+	require.Equal(t, "The gateway answers again.", models.NoteIn(models.LocaleEnglish, said.String(), said))
+	require.Equal(t, "looked at", models.NoteIn(models.LocaleArabic, "looked at", models.Text{}))
+}
+
 // TestTextOfBefore: histories of earlier versions have sentences.
 func TestTextOfBefore(t *testing.T) {
 	t.Parallel()

@@ -12,8 +12,8 @@ func VATWithin(amount Money, rate Rate) Money {
 
 // RefundVAT is the VAT on the document of a refund of t, its transaction: what its own amount contains, by itself and whatever went back
 // before, since credit notes are validated one by one (rules: refunds.vat). The documents of several refunds may so differ from the sale's
-// by some halalas; the ledger's lines never do (SplitForRefund). Money in suspense and a second
-// debit have paid for nothing, so there is no VAT in them.
+// by some halalas; the ledger's entries never do (SplitForRefund). Money in suspense and a second
+// payment have paid for nothing, so there is no VAT in them.
 func RefundVAT(t *PaymentTransaction, amount Money) Money {
 	switch {
 	case t.SuspenseAt != nil, t.Kind == KindSecondDebit:

@@ -97,6 +97,6 @@ func (a *announcer) announceDue(ctx context.Context) {
 	defer cancel()
 
 	if err := a.announce(ctx, due); err != nil {
-		a.log.WarnContext(ctx, a.what+" not announced; who waits looks by itself", "payments", len(due), "error", err)
+		a.log.WarnContext(ctx, a.what+" not announced; callers that wait ask again by themselves", "payments", len(due), "error", err)
 	}
 }

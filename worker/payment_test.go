@@ -208,7 +208,7 @@ func TestRefund(t *testing.T) {
 
 	require.Equal(t, "60.00", h.gateway.Refunded().String())
 
-	// A refund workflow that was started by hand has no order: whatever else the input says.
+	// A refund workflow that was started manually has no order: whatever else the input says.
 	id := uuid.New()
 	run, err := h.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: models.RefundWorkflowID(id), TaskQueue: h.queue},
 		"Refund", map[string]any{"id": id, "booking_id": a.BookingID, "type": "FULL", "requested_by": a.UserID})

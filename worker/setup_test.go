@@ -15,7 +15,7 @@ import (
 	"rihla/workflows"
 )
 
-// Schedules of an older version, or with changes made by hand, get today's times, policies and time limits; a pause is kept.
+// Schedules of an older version, or with changes that a person made, get today's times, policies and time limits; a pause is kept.
 func TestSchedulesOfOldAreBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	h := newTestEnv(t)

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// upkeepEvery bounds what readers of reports add up themselves: the ledger lines of so long.
+	// upkeepEvery bounds what readers of reports add up themselves: the ledger entries of so long.
 	upkeepEvery = time.Second
 	// sealEvery is how long an entry of the audit log waits for its seal where nothing is wrong; each worker asks as often. It is well
 	// within a minute, and there are not so many seals.
@@ -36,7 +36,7 @@ func newUpkeep(log *slog.Logger, missed string, do func(context.Context) (int64,
 	return &upkeep{do: do, every: upkeepEvery, missed: missed, log: log, cancel: func() {}}
 }
 
-// newReportFolder folds what ledger lines have appended to the sums of reports.
+// newReportFolder folds what ledger entries have appended to the sums of reports.
 func newReportFolder(d Deps) *upkeep {
 	return newUpkeep(d.Log, "sums of reports not folded; reports get slower until they are", d.Store.Ledger.FoldReports)
 }

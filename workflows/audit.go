@@ -10,12 +10,12 @@ import (
 	"rihla/activities"
 )
 
-// auditTimeout bounds one audit: ten million lines take minutes.
+// auditTimeout bounds one audit: ten million entries take minutes.
 const auditTimeout = 2 * time.Hour
 
 // AuditOptions are the input of one audit.
 type AuditOptions struct {
-	// Tries is how often an audit that breaks off is tried before an incident is opened; 0: as often as the nightly one.
+	// Tries is how often an audit that is interrupted is tried before an incident is opened; 0: as often as the nightly one.
 	Tries int32 `json:"tries,omitempty"`
 }
 

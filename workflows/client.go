@@ -258,7 +258,7 @@ func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign)
 	return asDomainError(err)
 }
 
-// PayoutDecided tells a refund by hand that finance staff have decided about it, and starts its workflow again if none is
+// PayoutDecided tells a manual payout that finance staff have decided about it, and starts its workflow again if none is
 // running. wait waits until the decision is applied. Error: SERVICE_UNAVAILABLE.
 func (c *Client) PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error) {
 	return c.refundDecided(ctx, SignalPayout, r)

@@ -271,7 +271,7 @@ func (p *payment) startTimer(ctx workflow.Context) workflow.Future {
 func (p *payment) settle(ctx workflow.Context) error {
 	drain(p.events)
 
-	dctx := withDatabase(ctx, "Settle: state, booking, ledger line and notifications in one transaction")
+	dctx := withDatabase(ctx, "Settle: state, booking, ledger entry and notifications in one transaction")
 
 	var settled models.Settled
 	if err := workflow.ExecuteLocalActivity(dctx, payments.SettlePayment, p.id).Get(ctx, &settled); err != nil {

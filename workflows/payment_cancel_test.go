@@ -59,7 +59,7 @@ func TestPaymentCancelledAfterItWasPaid(t *testing.T) {
 
 		require.Equal(t, paid, w.pay(a))
 		require.NoError(t, got.err)
-		require.Equal(t, paid, got.value, "whoever cancels learns that it was paid")
+		require.Equal(t, paid, got.value, "the caller who cancels learns that it was paid")
 	})
 
 	t.Run("its event comes in the same moment", func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestPaymentCancelledWhileTheGatewayIsSilent(t *testing.T) {
 
 	w.at(time.Minute, func() { got = update[models.Settled](w, workflows.UpdateCancel) })
 	w.at(5*time.Minute, func() {
-		require.True(t, got.done, "whoever cancels is told")
+		require.True(t, got.done, "the caller who cancels gets an answer")
 		requireType(t, models.CodeGatewayUnavailable, got.err)
 		w.event()
 	})

@@ -14,7 +14,7 @@ import (
 // is not being asked for now.
 const UpdateDecision = "decision"
 
-// SignalPayout tells a refund by hand that finance staff have decided about it; what they decided is in the database.
+// SignalPayout tells a manual payout that finance staff have decided about it; what they decided is in the database.
 const SignalPayout = "payout-decided"
 
 // SignalApproval tells a refund that a second person has decided about it; what they decided is in the database.
@@ -47,8 +47,8 @@ const pauseAtFirst = 5 * time.Second
 const refundRounds = 100
 
 // Refund gives money back that was ordered to go back: it has the gateway pay it, asks until it knows the outcome, and
-// settles (rules: refunds.order, refunds.send). What no gateway can give back it leaves to finance staff, and waits for their word. It is
-// told the order's id and nothing else. Without an order it ends without effect, with an incident. A refund that is refused is
+// settles (rules: refunds.order, refunds.send). What no gateway can give back it leaves to finance staff, and waits for their decision. Its
+// input is the order's id and nothing else. Without an order it ends without effect, with an incident. A refund that is refused is
 // an outcome, not a failure.
 func Refund(ctx workflow.Context, o models.RefundOrder) (models.SettledRefund, error) {
 	f := refund{order: o}
@@ -97,8 +97,8 @@ func (f *refund) decided() bool {
 	return f.settled.Status == models.RefundSucceeded || f.settled.Status == models.RefundFailed
 }
 
-// run is the process: read the order, wait for an approval where it needs one, refund at the gateway or by hand until the outcome is
-// known, settle.
+// run is the process: read the order, wait for an approval where it needs one, refund at the gateway or by a manual payout until the
+// outcome is known, settle.
 func (f *refund) run(ctx workflow.Context) (models.SettledRefund, error) {
 	f.orders = executesOrders(ctx)
 
@@ -220,7 +220,7 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 			cause = "gateways refund no other currency than " + models.Currency
 		}
 
-		setDetails(ctx, "Waiting for finance to pay out "+f.amount()+" by hand: "+cause+
+		setDetails(ctx, "Waiting for finance to pay out "+f.amount()+" manually: "+cause+
 			". Its requester may reject the payout but not confirm it.")
 
 		err := workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet(refundNeedsPayout),

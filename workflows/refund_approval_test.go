@@ -190,7 +190,7 @@ func TestCancelledWhileItAwaitsItsApproval(t *testing.T) {
 	require.Equal(t, refunded, w.giveBack(r))
 }
 
-// By hand the refund waits twice: for its approval, and for its payout.
+// A manual payout waits twice: for its approval, and for its payout.
 func TestRefundByHandAwaitsBoth(t *testing.T) {
 	t.Parallel()
 	w, r := newWorld(t), newRefund()

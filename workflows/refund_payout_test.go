@@ -45,7 +45,7 @@ func TestRefundByHand(t *testing.T) {
 			w.at(0, func() { got = update[models.SettledRefund](w, workflows.UpdateDecision) })
 			w.at(time.Hour, func() {
 				require.Equal(t, models.SettledRefund{Status: models.RefundPending}, got.value)
-				require.WithinDuration(t, began, got.at, time.Second, "whoever asks is not kept")
+				require.WithinDuration(t, began, got.at, time.Second, "the caller is not kept waiting")
 				require.Equal(t, "REFUND_NEEDS_PAYOUT", w.paymentStatus())
 				require.True(t, w.needsReview())
 			})

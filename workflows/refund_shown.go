@@ -21,7 +21,7 @@ func (f *refund) outcome() string {
 	case f.reserved.ByHand() && failed:
 		return "Finance rejected to pay out " + f.amount() + "; nothing was refunded. The reason is stored with the refund."
 	case f.reserved.ByHand():
-		return f.amount() + " was paid out by hand."
+		return f.amount() + " was paid out manually."
 	case failed:
 		return string(f.reserved.Gateway) + " rejected the refund of " + f.amount() + ": " + f.result.FailureReason + ". An incident is open."
 	default:
@@ -49,7 +49,7 @@ const refundNeedsPayout = "REFUND_NEEDS_PAYOUT"
 // refundNeedsApproval is the PaymentStatus of a refund that waits for the word of a second person.
 const refundNeedsApproval = "REFUND_NEEDS_APPROVAL"
 
-// refundNotAllowed is the PaymentStatus of a refund that was refused before it was promised.
+// refundNotAllowed is the PaymentStatus of a refund that was refused before its amount was reserved.
 const refundNotAllowed = "REFUND_NOT_ALLOWED"
 
 // refundStatus is a refund's state as operators search for it.

@@ -112,7 +112,7 @@ func TestRefundThatTheGatewayDecidesLater(t *testing.T) {
 
 		require.Equal(t, refunded, w.giveBack(r))
 		require.WithinDuration(t, began.Add(40*time.Second), w.Now(), time.Second)
-		require.Equal(t, refunded, got.value, "whoever waits is answered when it is decided")
+		require.Equal(t, refunded, got.value, "a caller that waits is answered when it is decided")
 	})
 
 	t.Run("its webhook is lost", func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestRefundWhoseEventIsNotConfirmed(t *testing.T) {
 	require.True(t, workflow.IsContinueAsNewError(w.GetWorkflowError()), "%v", w.GetWorkflowError())
 	require.Equal(t, 100, asked)
 	require.Greater(t, w.Now().Sub(began), 50*time.Minute, "about one question a minute")
-	require.NoError(t, waiting.err, "whoever waits is answered before the run ends")
+	require.NoError(t, waiting.err, "a caller that waits is answered before the run ends")
 	require.Equal(t, models.SettledRefund{}, waiting.value)
 }
 

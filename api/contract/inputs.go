@@ -14,7 +14,7 @@ const (
 	InputText      Input = "text"      // one line
 	InputLines     Input = "lines"     // several
 	InputSearch    Input = "search"    // folded by what is searched in, too
-	InputEmail     Input = "e-mail"    //
+	InputEmail     Input = "email"     //
 	InputPhone     Input = "phone"     //
 	InputDocument  Input = "document"  // the number of a passport or an identity card
 	InputReference Input = "reference" // of a bank, a plate, a license

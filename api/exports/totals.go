@@ -46,7 +46,7 @@ func totalsOf(sums []models.RecordSum) []totalsRow {
 	return append(rows, cardRows(cards)...)
 }
 
-// add adds lines to a subtotal.
+// add adds entries to a subtotal.
 func (r totalsRow) add(s models.RecordSum) {
 	for column, amount := range map[string]models.Money{
 		"gross_amount": s.Gross, "platform_commission_amount": s.Commission, "net_amount": s.Net, "vat_amount": s.VAT,

@@ -31,7 +31,7 @@ var sheetNames = models.Label{AR: "السجلات المالية", EN: "Financia
 // own until the file is sent.
 type workbook struct {
 	file    *excelize.File
-	room    *directory
+	dir     *directory
 	lang    models.Locale
 	columns []ledger.ExportColumn
 	styles  []int // of the columns' cells
@@ -50,11 +50,11 @@ type workbook struct {
 func newWorkbook(columns []ledger.ExportColumn, lang models.Locale, rowsPerSheet int, now time.Time) (*workbook, error) {
 	r, err := newDir()
 	if err != nil {
-		return nil, fmt.Errorf("make room for the file: %w", err)
+		return nil, fmt.Errorf("make a directory for the file: %w", err)
 	}
 
 	b := &workbook{
-		file: excelize.NewFile(excelize.Options{TmpDir: r.dir}), room: r, lang: lang, columns: columns, perPage: rowsPerSheet,
+		file: excelize.NewFile(excelize.Options{TmpDir: r.dir}), dir: r, lang: lang, columns: columns, perPage: rowsPerSheet,
 		styles: make([]int, len(columns)), cells: make([]excelize.Cell, len(columns)), values: make([]any, len(columns)),
 	}
 
@@ -90,7 +90,7 @@ func coreProperties(title string, now time.Time) []byte {
 // close frees memory and disk, whatever has become of the file.
 func (b *workbook) close() {
 	_ = b.file.Close() // closes the temporary files, which go with their directory
-	b.room.close()
+	b.dir.close()
 }
 
 // formats are the number formats of the columns. Text stays text, even when a reader edits the cell.

@@ -66,7 +66,7 @@ func TestWorkbook(t *testing.T) {
 
 	require.NoError(t, b.sendTo(&file, sold("5750.25", "0.00", "999999999999.99")))
 	b.close()
-	require.NoDirExists(t, b.room.dir)
+	require.NoDirExists(t, b.dir.dir)
 
 	read, err := excelize.OpenReader(&file)
 	require.NoError(t, err)
@@ -256,7 +256,7 @@ func TestWorkbookLeavesNothingBehind(t *testing.T) {
 	for spilled := false; !spilled; {
 		require.NoError(t, b.add(row))
 
-		files, err := os.ReadDir(b.room.dir)
+		files, err := os.ReadDir(b.dir.dir)
 		require.NoError(t, err)
 
 		spilled = len(files) > 0
@@ -264,7 +264,7 @@ func TestWorkbookLeavesNothingBehind(t *testing.T) {
 
 	require.ErrorIs(t, b.sendTo(brokenWriter{}, nil), errBroken)
 	b.close()
-	require.NoDirExists(t, b.room.dir)
+	require.NoDirExists(t, b.dir.dir)
 }
 
 type brokenWriter struct{}

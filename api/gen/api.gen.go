@@ -414,7 +414,7 @@ type AdCampaign struct {
 	StartsOn   openapi_types.Date `json:"starts_on"`
 
 	// Status PENDING_PAYMENT until it is paid, PAYMENT_FAILED when it was not. Paid: SCHEDULED until `starts_on`, ACTIVE, PAUSED by
-	// hand, ENDED after `ends_on`.
+	// staff, ENDED after `ends_on`.
 	Status        CampaignStatus     `json:"status"`
 	StatusLabelAr string             `json:"status_label_ar"`
 	StatusLabelEn string             `json:"status_label_en"`
@@ -552,7 +552,7 @@ type AuditLog struct {
 	Address   *string   `json:"address"`
 	CreatedAt time.Time `json:"created_at"`
 
-	// Details For an export its filters, format and number of rows.
+	// Details For an export its filters, format and number of rows. Beside a `reason` or `note` that the service itself has written, `…_ar` and `…_en` say it for people.
 	Details map[string]interface{} `json:"details"`
 
 	// Entity The kind of resource, such as booking.
@@ -636,7 +636,7 @@ type Booking struct {
 	Amount Money `json:"amount"`
 
 	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
-	// E-mails, SMS, exports and the gateway's page show it.
+	// Emails, SMS, exports and the gateway's page show it.
 	//
 	//
 	// Example: RB-7XK010A
@@ -692,7 +692,7 @@ type BookingAnswer struct {
 }
 
 // BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
-// E-mails, SMS, exports and the gateway's page show it.
+// Emails, SMS, exports and the gateway's page show it.
 //
 // Example: RB-7XK010A
 type BookingNumber = string
@@ -854,7 +854,7 @@ type BusesAnswer struct {
 type CalendarPeriod string
 
 // CampaignStatus PENDING_PAYMENT until it is paid, PAYMENT_FAILED when it was not. Paid: SCHEDULED until `starts_on`, ACTIVE, PAUSED by
-// hand, ENDED after `ends_on`.
+// staff, ENDED after `ends_on`.
 type CampaignStatus = models.CampaignStatus
 
 // CatalogueBus A bus as consumers see it.
@@ -962,7 +962,7 @@ type CheckoutMessage struct {
 	ChannelLabelAr *string        `json:"channel_label_ar,omitempty"`
 	ChannelLabelEn *string        `json:"channel_label_en,omitempty"`
 
-	// To The address, masked: the first character and the domain of an e-mail address, the last 3 digits of a phone number.
+	// To The address, masked: the first character and the domain of an email address, the last 3 digits of a phone number.
 	To string `json:"to"`
 }
 
@@ -973,7 +973,7 @@ type CheckoutSending struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
-	// E-mails, SMS, exports and the gateway's page show it.
+	// Emails, SMS, exports and the gateway's page show it.
 	//
 	//
 	// Example: RB-7XK010A
@@ -1569,7 +1569,7 @@ type HotelsAnswer struct {
 
 // Incident Something that an operator has to look at.
 //
-// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"events":[{"amount":1149,"currency":"SAR","webhook_id":"evt_7f3a"}]},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"Expected 1150.00 SAR, the gateway took 1149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","message_ar":"المطلوب 1,150.00 ريال، وحصّلت بوابة الدفع 1,149.00 ريال. لم تُؤكَّد الدفعة، والمبلغ معلّق. استردّ الدفعة: لا يمكن قبل ذلك دفع شيء آخر لعملية الشراء نفسها.","message_en":"Expected 1,150.00 SAR, the gateway took 1,149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوح","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"events":[{"amount":1149,"currency":"SAR","webhook_id":"evt_7f3a"}]},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"Expected 1150.00 SAR, the gateway took 1149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","message_ar":"المطلوب 1,150.00 ريال، وحصّلت بوابة الدفع 1,149.00 ريال. لم تُؤكَّد الدفعة، والمبلغ معلّق. استردّ الدفعة: لا يمكن قبل ذلك دفع شيء آخر لعملية الشراء نفسها.","message_en":"Expected 1,150.00 SAR, the gateway took 1,149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","note":null,"note_ar":null,"note_en":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوح","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 type Incident struct {
 	AdCampaignID *openapi_types.UUID `json:"ad_campaign_id"`
 
@@ -1603,8 +1603,16 @@ type Incident struct {
 	MessageAr string `json:"message_ar"`
 
 	// MessageEn The same in English.
-	MessageEn            string              `json:"message_en"`
-	Note                 *string             `json:"note"`
+	MessageEn string `json:"message_en"`
+
+	// Note What was noted when it was resolved.
+	Note *string `json:"note"`
+
+	// NoteAr The same for people; as it was written, unless the service has noted it.
+	NoteAr *string `json:"note_ar"`
+
+	// NoteEn The same in English.
+	NoteEn               *string             `json:"note_en"`
 	PaymentTransactionID *openapi_types.UUID `json:"payment_transaction_id"`
 	RefundID             *openapi_types.UUID `json:"refund_id"`
 
@@ -1631,7 +1639,7 @@ type Incident struct {
 type IncidentAnswer struct {
 	// Data Something that an operator has to look at.
 	//
-	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"events":[{"amount":1149,"currency":"SAR","webhook_id":"evt_7f3a"}]},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"Expected 1150.00 SAR, the gateway took 1149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","message_ar":"المطلوب 1,150.00 ريال، وحصّلت بوابة الدفع 1,149.00 ريال. لم تُؤكَّد الدفعة، والمبلغ معلّق. استردّ الدفعة: لا يمكن قبل ذلك دفع شيء آخر لعملية الشراء نفسها.","message_en":"Expected 1,150.00 SAR, the gateway took 1,149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","note":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوح","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
+	// Example: {"ad_campaign_id":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","created_at":"2026-11-21T09:31:12Z","details":{"events":[{"amount":1149,"currency":"SAR","webhook_id":"evt_7f3a"}]},"id":"019ab0c4-2000-7aaa-8bbb-000000000001","kind":"AMOUNT_MISMATCH","kind_label_ar":"اختلاف في المبلغ","kind_label_en":"Amount mismatch","message":"Expected 1150.00 SAR, the gateway took 1149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","message_ar":"المطلوب 1,150.00 ريال، وحصّلت بوابة الدفع 1,149.00 ريال. لم تُؤكَّد الدفعة، والمبلغ معلّق. استردّ الدفعة: لا يمكن قبل ذلك دفع شيء آخر لعملية الشراء نفسها.","message_en":"Expected 1,150.00 SAR, the gateway took 1,149.00 SAR. The payment is not confirmed, and the money is in suspense. Refund the payment: until then nothing else can be paid for the same purchase.","note":null,"note_ar":null,"note_en":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","refund_id":null,"resolved_at":null,"resolved_by":null,"resolved_by_name":null,"status":"OPEN","status_label_ar":"مفتوح","status_label_en":"Open","workflow_id":"payment/2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"}
 	Data Incident `json:"data"`
 }
 
@@ -1667,7 +1675,7 @@ type IncidentLinks struct {
 	Workflow *string `json:"workflow,omitempty"`
 }
 
-// IncidentNote What somebody has found out about an incident.
+// IncidentNote What a member of staff has found out about an incident.
 //
 // Example: {"author_id":"019ab0c0-0000-7aaa-8bbb-000000000004","author_name":"Finance staff","created_at":"2026-11-21T10:02:00Z","id":"019ab0c4-2000-7aaa-8bbb-000000000011","note":"The gateway knows of it; an answer comes by noon."}
 type IncidentNote struct {
@@ -1680,7 +1688,7 @@ type IncidentNote struct {
 
 // IncidentNoteAnswer defines model for IncidentNoteAnswer.
 type IncidentNoteAnswer struct {
-	// Data What somebody has found out about an incident.
+	// Data What a member of staff has found out about an incident.
 	//
 	// Example: {"author_id":"019ab0c0-0000-7aaa-8bbb-000000000004","author_name":"Finance staff","created_at":"2026-11-21T10:02:00Z","id":"019ab0c4-2000-7aaa-8bbb-000000000011","note":"The gateway knows of it; an answer comes by noon."}
 	Data IncidentNote `json:"data"`
@@ -1885,7 +1893,7 @@ type Meta struct {
 	// PerPage Size of a page.
 	PerPage int `json:"per_page"`
 
-	// Total Number of items in all. Up to 1,000 it is counted for each page. More may have been counted up to ten seconds ago, or a minute where nobody has asked since; and what a search finds is counted up to 10,000 where it cannot be had from sums: read on by `next_cursor` then.
+	// Total Number of items in all. Up to 1,000 it is counted for each page. More may have been counted up to ten seconds ago, or a minute where it was not asked for since; and what a search finds is counted up to 10,000 where it cannot be had from sums: read on by `next_cursor` then.
 	Total int64 `json:"total"`
 
 	// TotalIsExact Whether `total` is the number of now.
@@ -2694,7 +2702,7 @@ type RefreshRequest struct {
 
 // Refund Money back to the customer.
 //
-// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"gateway_refund_id":"re_3PqXw2","id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"gateway_refund_id":"re_3PqXw2","id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_note_ar":null,"payout_note_en":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 type Refund struct {
 	// Amount An amount in SAR, exactly 2 decimals.
 	//
@@ -2703,7 +2711,7 @@ type Refund struct {
 
 	// Approval What was decided about a refund that needs the approval of a second person; null until then.
 	//
-	// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decided_by_name":"Sultan Alharbi","decision":"APPROVED","note":"Compared with the customer's letter"}
+	// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decided_by_name":"Sultan Alharbi","decision":"APPROVED","note":"Compared with the customer's letter","note_ar":"Compared with the customer's letter","note_en":"Compared with the customer's letter"}
 	Approval *RefundApproval `json:"approval"`
 
 	// ApprovalUntil Until when it could be approved; null for a refund that needs no approval.
@@ -2780,6 +2788,12 @@ type Refund struct {
 	// PayoutNote What was noted with the confirmation, or why it was rejected.
 	PayoutNote *string `json:"payout_note"`
 
+	// PayoutNoteAr The same for people; as it was written, unless the service has noted it.
+	PayoutNoteAr *string `json:"payout_note_ar"`
+
+	// PayoutNoteEn The same in English.
+	PayoutNoteEn *string `json:"payout_note_en"`
+
 	// PayoutReference Of the manual transfer; null unless it was confirmed.
 	PayoutReference *string `json:"payout_reference"`
 
@@ -2830,13 +2844,13 @@ type Refund struct {
 type RefundAnswer struct {
 	// Data Money back to the customer.
 	//
-	// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"gateway_refund_id":"re_3PqXw2","id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
+	// Example: {"amount":150,"approval":null,"approval_until":null,"approved_by":null,"approved_by_name":null,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","channel":"GATEWAY","completed_at":"2026-11-22T08:00:01Z","created_at":"2026-11-22T08:00:00Z","currency":"SAR","failure_code":null,"gateway_refund_id":"re_3PqXw2","id":"7b1f7a52-40ad-5d0e-93a5-54d80dfb1c22","needs_approval":false,"needs_payout":false,"paid_out_on":null,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","payout_decided_at":null,"payout_decided_by":null,"payout_decided_by_name":null,"payout_note":null,"payout_note_ar":null,"payout_note_en":null,"payout_reference":null,"policy_percent":null,"reason":"One traveller could not come","reason_code":null,"refund_transaction_id":"9f4e2c10-5b8e-5a77-a2d1-2b0f5f3f7c31","refund_type":"PARTIAL","requested_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d11","requested_by_name":"Huda Alqahtani","returned_at":null,"status":"SUCCEEDED","status_label_ar":"ناجح","status_label_en":"Succeeded"}
 	Data Refund `json:"data"`
 }
 
 // RefundApproval What was decided about a refund that needs the approval of a second person; null until then.
 //
-// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decided_by_name":"Sultan Alharbi","decision":"APPROVED","note":"Compared with the customer's letter"}
+// Example: {"decided_at":"2026-11-22T08:10:00Z","decided_by":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d12","decided_by_name":"Sultan Alharbi","decision":"APPROVED","note":"Compared with the customer's letter","note_ar":"Compared with the customer's letter","note_en":"Compared with the customer's letter"}
 type RefundApproval struct {
 	DecidedAt time.Time `json:"decided_at"`
 
@@ -2853,6 +2867,12 @@ type RefundApproval struct {
 
 	// Note What was noted with the approval, or why it was rejected.
 	Note *string `json:"note"`
+
+	// NoteAr The same for people; as it was written, unless the service has noted it.
+	NoteAr *string `json:"note_ar"`
+
+	// NoteEn The same in English.
+	NoteEn *string `json:"note_en"`
 }
 
 // RefundChannel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
@@ -2863,7 +2883,7 @@ type RefundChannel = models.RefundChannel
 type RefundPolicyReason = models.PolicyReason
 
 // RefundPreview What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
-// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
+// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is reserved for a refund.
 //
 // Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"outside_refunded_amount":0,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 type RefundPreview struct {
@@ -2934,15 +2954,15 @@ type RefundPreview struct {
 // RefundPreviewAnswer defines model for RefundPreviewAnswer.
 type RefundPreviewAnswer struct {
 	// Data What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
-	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is promised to a refund.
+	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is reserved for a refund.
 	//
 	//
 	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"outside_refunded_amount":0,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 	Data RefundPreview `json:"data"`
 }
 
-// RefundQuote What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not promised to a refund that runs. `quote_amount` is
-// the percentage of what was paid, less what has gone back or is promised to; never more than what is left. A booking keeps the departure and the policy of the moment
+// RefundQuote What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not reserved for a refund that runs. `quote_amount` is
+// the percentage of what was paid, less what has gone back or is reserved for refunds; never more than what is left. A booking keeps the departure and the policy of the moment
 // at which it was made: of these and those of now the better ones for the customer count, and `reason_code` says which gave the percentage.
 //
 // Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","hours_to_departure":30,"needs_approval":false,"paid_amount":1150,"policy_percent":50,"quote_amount":425,"reason_code":"POLICY","refunded_amount":150,"remaining_amount":1000}
@@ -2993,8 +3013,8 @@ type RefundQuote struct {
 
 // RefundQuoteAnswer defines model for RefundQuoteAnswer.
 type RefundQuoteAnswer struct {
-	// Data What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not promised to a refund that runs. `quote_amount` is
-	// the percentage of what was paid, less what has gone back or is promised to; never more than what is left. A booking keeps the departure and the policy of the moment
+	// Data What a refund by the cancellation policy would come to. `remaining_amount` is what has not gone back and is not reserved for a refund that runs. `quote_amount` is
+	// the percentage of what was paid, less what has gone back or is reserved for refunds; never more than what is left. A booking keeps the departure and the policy of the moment
 	// at which it was made: of these and those of now the better ones for the customer count, and `reason_code` says which gave the percentage.
 	//
 	//
@@ -3561,7 +3581,7 @@ type TripBooking struct {
 	Amount Money `json:"amount"`
 
 	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
-	// E-mails, SMS, exports and the gateway's page show it.
+	// Emails, SMS, exports and the gateway's page show it.
 	//
 	//
 	// Example: RB-7XK010A
@@ -3896,7 +3916,7 @@ type ListBookingsParams struct {
 	// UserID Only bookings of this account.
 	UserID *openapi_types.UUID `form:"user_id,omitempty" json:"user_id,omitempty"`
 
-	// Search Finds bookings and their payments by booking number, contact's or passenger's name and e-mail address (any part of each word, in any order, without regard to case; Arabic letters are folded and
+	// Search Finds bookings and their payments by booking number, contact's or passenger's name and email address (any part of each word, in any order, without regard to case; Arabic letters are folded and
 	// Arabic-Indic digits are digits), phone in any spelling, and by the whole id of a booking, payment, refund or campaign, gateway's reference,
 	// `transaction_number` or `payout_reference`. A booking number with a wrong check character answers 422.
 	Search *PaymentSearch `form:"search,omitempty" json:"search,omitempty"`
@@ -4166,7 +4186,7 @@ type ListPaymentTransactionsParams struct {
 	// Reference Only the transaction with this gateway reference (exact).
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
 
-	// Search Finds bookings and their payments by booking number, contact's or passenger's name and e-mail address (any part of each word, in any order, without regard to case; Arabic letters are folded and
+	// Search Finds bookings and their payments by booking number, contact's or passenger's name and email address (any part of each word, in any order, without regard to case; Arabic letters are folded and
 	// Arabic-Indic digits are digits), phone in any spelling, and by the whole id of a booking, payment, refund or campaign, gateway's reference,
 	// `transaction_number` or `payout_reference`. A booking number with a wrong check character answers 422.
 	Search *PaymentSearch `form:"search,omitempty" json:"search,omitempty"`

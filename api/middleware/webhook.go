@@ -64,10 +64,10 @@ func checkWebhooks(operations map[string]*contract.Operation, webhooks map[strin
 // verify puts the delivery into the request. Error: INVALID_SIGNATURE, also unless each header of the signature is there
 // exactly once.
 func (c *Chain) verify(f *fiber.Ctx, op *contract.Operation, r *request, body []byte) error {
-	door := c.deps.Webhooks[op.ID]
+	route := c.deps.Webhooks[op.ID]
 	h := http.Header{}
 
-	for _, name := range door.Headers {
+	for _, name := range route.Headers {
 		values := f.Request().Header.PeekAll(name)
 		if len(values) != 1 || len(values[0]) == 0 {
 			return models.NewError(models.CodeInvalidSignature, "webhook.signature")
@@ -77,7 +77,7 @@ func (c *Chain) verify(f *fiber.Ctx, op *contract.Operation, r *request, body []
 	}
 
 	var err error
-	r.webhook, err = door.Verify(h, body)
+	r.webhook, err = route.Verify(h, body)
 
 	return err
 }

@@ -47,6 +47,7 @@ func jsonObject(text json.RawMessage) map[string]any {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()         // amounts keep their two decimals
 	_ = d.Decode(&object) // the column is jsonb: what is not an object has no details
+	models.PutIntoWords(object)
 
 	return object
 }

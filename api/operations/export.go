@@ -34,7 +34,7 @@ var exportFormats = map[gen.ExportFormat]struct {
 	},
 }
 
-// ExportFinancialRecords streams ledger lines as a file (rules: reports.export).
+// ExportFinancialRecords streams ledger entries as a file (rules: reports.export).
 func (o *Operations) ExportFinancialRecords(
 	ctx context.Context, r gen.ExportFinancialRecordsRequestObject,
 ) (gen.ExportFinancialRecordsResponseObject, error) {

@@ -159,6 +159,8 @@ func (o *Operations) incidentOf(i *models.Incident) gen.Incident {
 		Details: i.Details, WorkflowID: optional(i.WorkflowID),
 		CreatedAt: utc(i.CreatedAt), ResolvedAt: utcOrNil(i.ResolvedAt), ResolvedBy: i.ResolvedBy,
 		ResolvedByName: optional(i.ResolverName), Note: optional(i.Note),
+		NoteAr:     optional(models.NoteIn(models.LocaleArabic, i.Note, i.NoteText)),
+		NoteEn:     optional(models.NoteIn(models.LocaleEnglish, i.Note, i.NoteText)),
 		AssignedTo: i.AssignedTo, AssignedToName: optional(i.AssigneeName),
 		Links: o.incidentLinks(i),
 	}

@@ -100,7 +100,7 @@ var textLabels = map[string]func(string) models.Label{
 		"UNAUTHORIZED": {AR: "غير متاحة حاليًا", EN: "Switched off"},
 	}),
 	"CheckoutMessage.Channel": wordsOf(map[string]models.Label{
-		"EMAIL": {AR: "بريد إلكتروني", EN: "E-mail"}, "SMS": {AR: "رسالة نصية", EN: "SMS"},
+		"EMAIL": {AR: "بريد إلكتروني", EN: "Email"}, "SMS": {AR: "رسالة نصية", EN: "SMS"},
 	}),
 	"IncidentRepair.Kind": wordsOf(map[string]models.Label{
 		"REFUND_PAYMENT": {AR: "رد المبلغ المدفوع كاملًا", EN: "Refund the payment"},

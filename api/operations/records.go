@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// ListFinancialRecords lists ledger lines of all providers.
+// ListFinancialRecords lists ledger entries of all providers.
 func (o *Operations) ListFinancialRecords(
 	ctx context.Context, r gen.ListFinancialRecordsRequestObject,
 ) (gen.ListFinancialRecordsResponseObject, error) {
@@ -21,7 +21,7 @@ func (o *Operations) ListFinancialRecords(
 	return gen.ListFinancialRecords200JSONResponse{Data: lines, Meta: where}, err
 }
 
-// ListProviderFinancialRecords lists the ledger lines of the caller's own provider.
+// ListProviderFinancialRecords lists the ledger entries of the caller's own provider.
 func (o *Operations) ListProviderFinancialRecords(
 	ctx context.Context, r gen.ListProviderFinancialRecordsRequestObject,
 ) (gen.ListProviderFinancialRecordsResponseObject, error) {
@@ -43,7 +43,7 @@ func (o *Operations) ListProviderFinancialRecords(
 	return gen.ListProviderFinancialRecords200JSONResponse{Data: lines, Meta: where}, err
 }
 
-// listRecords lists the ledger lines of one provider, or of all when there is none.
+// listRecords lists the ledger entries of one provider, or of all when there is none.
 func (o *Operations) listRecords(
 	ctx context.Context, q gen.ListFinancialRecordsParams, provider uuid.UUID,
 ) ([]gen.FinancialRecord, gen.Meta, error) {
@@ -72,7 +72,7 @@ func (o *Operations) recordFilter(q gen.ListFinancialRecordsParams, provider uui
 	}, nil
 }
 
-// GetFinancialRecordTotals adds up the ledger lines that the list selects.
+// GetFinancialRecordTotals adds up the ledger entries that the list selects.
 func (o *Operations) GetFinancialRecordTotals(
 	ctx context.Context, r gen.GetFinancialRecordTotalsRequestObject,
 ) (gen.GetFinancialRecordTotalsResponseObject, error) {
@@ -104,7 +104,7 @@ func recordTotalOf(t models.RecordTotal) gen.FinancialRecordTotal {
 	}
 }
 
-// MarkRecordTransferred notes that a line has been paid out to its provider (rules: payouts.mark).
+// MarkRecordTransferred notes that an entry has been paid out to its provider (rules: payouts.mark).
 func (o *Operations) MarkRecordTransferred(
 	ctx context.Context, r gen.MarkRecordTransferredRequestObject,
 ) (gen.MarkRecordTransferredResponseObject, error) {
@@ -131,7 +131,7 @@ func (o *Operations) MarkRecordTransferred(
 	return markedTransferred(&record), nil
 }
 
-// MarkRecordsTransferred notes that several lines have been paid out together, all or none of them (rules: payouts.all-or-none).
+// MarkRecordsTransferred notes that several entries have been paid out together, all or none of them (rules: payouts.all-or-none).
 func (o *Operations) MarkRecordsTransferred(
 	ctx context.Context, r gen.MarkRecordsTransferredRequestObject,
 ) (gen.MarkRecordsTransferredResponseObject, error) {
@@ -151,7 +151,7 @@ func (o *Operations) MarkRecordsTransferred(
 	return allMarkedTransferred(records), nil
 }
 
-// RevertRecordTransfer takes back that a line has been paid out.
+// RevertRecordTransfer takes back that an entry has been paid out.
 func (o *Operations) RevertRecordTransfer(
 	ctx context.Context, r gen.RevertRecordTransferRequestObject,
 ) (gen.RevertRecordTransferResponseObject, error) {
@@ -168,7 +168,7 @@ func (o *Operations) RevertRecordTransfer(
 	return transferReverted(&record), nil
 }
 
-// announceTransfers has the dashboards read again that show the lines. The change is committed: one of which nothing is said costs who
+// announceTransfers has the dashboards read again that show the entries. The change is committed: one of which nothing is said costs who
 // watches a dashboard until the next event.
 func (o *Operations) announceTransfers(ctx context.Context, lines ...models.FinancialRecord) {
 	ctx, done := detached(ctx)

@@ -76,7 +76,7 @@ func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval
 	return o.Store.Refunds.RefundByID(ctx, refund.ID)
 }
 
-// applyApproval signals the refund's workflow. It waits until the refund has ended, but not for a payout by hand, which takes people. A
+// applyApproval signals the refund's workflow. It waits until the refund has ended, but not for a manual payout, which takes people. A
 // lost signal is repeated by the sweep.
 func (o *Operations) applyApproval(ctx context.Context, refund models.Refund) {
 	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
@@ -100,7 +100,9 @@ func approvalOf(d *models.RefundApproval) *gen.RefundApproval {
 
 	out := labelled(gen.RefundApproval{
 		Decision: d.Decision, DecidedBy: d.DecidedBy, DecidedByName: optional(d.DeciderName), DecidedAt: utc(d.DecidedAt),
-		Note: optional(d.Note),
+		Note:   optional(d.Note),
+		NoteAr: optional(models.NoteIn(models.LocaleArabic, d.Note, d.NoteText)),
+		NoteEn: optional(models.NoteIn(models.LocaleEnglish, d.Note, d.NoteText)),
 	})
 
 	return &out

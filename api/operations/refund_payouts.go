@@ -12,7 +12,7 @@ import (
 	"rihla/workflows"
 )
 
-// ConfirmRefundPayout notes that finance staff have paid a refund out by hand.
+// ConfirmRefundPayout notes that finance staff have paid a refund out manually.
 func (o *Operations) ConfirmRefundPayout(
 	ctx context.Context, r gen.ConfirmRefundPayoutRequestObject,
 ) (gen.ConfirmRefundPayoutResponseObject, error) {

@@ -257,6 +257,8 @@ func refundOf(r *models.Refund) gen.Refund {
 
 	if d := r.Payout; d != nil {
 		out.PayoutReference, out.PayoutNote, out.PayoutDecidedBy = d.Reference, optional(d.Note), &d.DecidedBy
+		out.PayoutNoteAr = optional(models.NoteIn(models.LocaleArabic, d.Note, d.NoteText))
+		out.PayoutNoteEn = optional(models.NoteIn(models.LocaleEnglish, d.Note, d.NoteText))
 		out.PayoutDecidedByName, out.PayoutDecidedAt = optional(d.DeciderName), utcOrNil(&d.DecidedAt)
 
 		if d.PaidOutOn != nil {

@@ -144,14 +144,14 @@ func (o *Operations) finishSingleSignOn(ctx context.Context, a auth.SignOnAttemp
 	case err != nil && models.CodeOf(err) != models.CodeNotFound:
 		return "", err
 	case err != nil:
-		return "", o.signOnRefused(ctx, nil, auth.NewSignOnError(models.CodeForbidden, "no account has the address"))
+		return "", o.signOnRefused(ctx, nil, auth.NewSignOnError(models.CodeForbidden, "sign_on.no_account"))
 	case !o.SignOn.Allows(u.Role):
-		return "", o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeForbidden, "role not in OIDC_ROLES"))
+		return "", o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeForbidden, "sign_on.role"))
 	case u.LockedAt != nil:
-		return "", o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeForbidden, "account locked"))
+		return "", o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeForbidden, "sign_on.locked"))
 	case a.IsStepUp():
 		if _, err = o.Store.Accounts.StepUpBySignOn(ctx, u, a.Session, from(ctx), who.At); models.CodeOf(err) == models.CodeInvalidState {
-			err = o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeInvalidState, "step-up: the session is over, or of another account"))
+			err = o.signOnRefused(ctx, &u, auth.NewSignOnError(models.CodeInvalidState, "sign_on.session_over"))
 		}
 
 		return a.ReturnTo, err
@@ -195,17 +195,17 @@ func (o *Operations) openSignedOn(ctx context.Context, a auth.SignOnAttempt, u *
 
 // signOnRefused notes in the log and in the audit log why a sign-on has failed. u is nil when it is not known whose it was.
 func (o *Operations) signOnRefused(ctx context.Context, u *models.User, refusal error) error {
-	reason := string(models.CodeOf(refusal))
+	reason := models.Verbatim(string(models.CodeOf(refusal)))
 	if why, ok := errors.AsType[*auth.SignOnError](refusal); ok {
 		reason = why.Reason
 	} else if models.CodeOf(refusal) == models.CodeInternal {
 		return refusal
 	}
 
-	o.Log.WarnContext(ctx, "single sign-on failed", "request_id", middleware.RequestID(ctx), "reason", reason)
+	o.Log.WarnContext(ctx, "single sign-on failed", "request_id", middleware.RequestID(ctx), "reason", reason.String())
 
 	// An account's are bounded by what its owner does at the provider. Those of strangers are not, and one line of each kind tells enough.
-	if u == nil && !o.signOnNotes.due(reason, o.Now()) {
+	if u == nil && !o.signOnNotes.due(reason.String(), o.Now()) {
 		return refusal
 	}
 

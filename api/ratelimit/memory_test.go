@@ -46,7 +46,7 @@ func TestMemoryLimiter(t *testing.T) {
 	c.t = c.t.Add(retryAfter)
 	remaining, _, _, ok, err = m.Allow(t.Context(), "a", 60)
 	require.NoError(t, err)
-	require.True(t, ok, "who waits retryAfter is let through")
+	require.True(t, ok, "a caller that waits retryAfter is let through")
 	require.Zero(t, remaining)
 
 	c.t = c.t.Add(time.Hour)

@@ -149,7 +149,7 @@ func (r *Redis) Return(ctx context.Context, key string, perMinute int) error {
 	return nil
 }
 
-// key is the name of a count in Redis: its kind in plain text, and its subject (an address, a user, an account's e-mail)
+// key is the name of a count in Redis: its kind in plain text, and its subject (an address, a user, an account's email)
 // only as a keyed hash: without the secret it cannot be compared with guessed names.
 func (r *Redis) key(key string) string {
 	kind, whose, _ := strings.Cut(key, ":")

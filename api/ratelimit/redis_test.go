@@ -125,7 +125,7 @@ func TestLimitersAgree(t *testing.T) {
 			w.set(w.now.Add(time.Duration(refused.retryAfter) * time.Second))
 			memory, shared, _ = w.both(t, "user:a", perMinute)
 			require.Equal(t, memory, shared)
-			require.True(t, memory.ok, "who waits for Retry-After is let through")
+			require.True(t, memory.ok, "a caller that waits for Retry-After is let through")
 
 			w.set(time.Unix(memory.reset, 123_456_000))
 			spend(perMinute)

@@ -164,8 +164,8 @@ func (p *Run) Summary(ctx context.Context) (gen.FinancialReportCards, bool) {
 	return s.Cards, ok
 }
 
-// ExportedLines counts the ledger lines of a whole export.
-func (p *Run) ExportedLines(ctx context.Context) (int, bool) {
+// ExportedEntries counts the ledger entries of a whole export.
+func (p *Run) ExportedEntries(ctx context.Context) (int, bool) {
 	a, ok := p.finance.named("auditor").retryUntilDecided(ctx, request{
 		method: http.MethodGet, path: "/api/v1/admin/financial-records/export?format=csv",
 	})

@@ -194,7 +194,7 @@ func (s *story) debitAgain(ctx context.Context) {
 
 	s.note(s.env.Gateway.PayAgain(s.open))
 	s.Journal.Stepf(s.caller.who, "the gateway takes the money of %s once more", s.open)
-	s.Journal.Count("second debits", 1)
+	s.Journal.Count("second payments", 1)
 }
 
 // refundOutside has a person give a quarter back in the company's dashboard, before finance staff are asked for any refund.

@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// payOut marks the booking's open ledger line as transferred.
+// payOut marks the booking's open ledger entry as transferred.
 func (s *story) payOut(ctx context.Context) {
 	var lines []gen.FinancialRecord
 
@@ -22,7 +22,7 @@ func (s *story) payOut(ctx context.Context) {
 		method: http.MethodGet, path: "/api/v1/admin/financial-records?booking_id=" + s.booking.ID.String(), api: s.API,
 	})
 	if !ok || a.Data(&lines) != nil || len(lines) == 0 {
-		s.Journal.Problemf(finance.who, "a paid booking has no ledger line: %s", a.Body)
+		s.Journal.Problemf(finance.who, "a paid booking has no ledger entry: %s", a.Body)
 
 		return
 	}
@@ -34,7 +34,7 @@ func (s *story) payOut(ctx context.Context) {
 		},
 	}, models.CodeRecordNotTransferable)
 	if ok && a.Code() == "" {
-		s.Journal.Count("ledger lines paid out", 1)
+		s.Journal.Count("ledger entries paid out", 1)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// payoutClerks pay out by hand what no gateway gives back, and approve refunds over the limit. They are at it until the schedule has come
+// payoutClerks pay out manually what no gateway gives back, and approve refunds over the limit. They are at it until the schedule has come
 // to rest.
 type payoutClerks struct {
 	stop context.CancelFunc
@@ -76,17 +76,17 @@ func (p *Run) decide(ctx context.Context, r gen.Refund) bool {
 
 	switch last := amount[len(amount)-1] % 4; {
 	case r.ReturnedAt != nil, r.RequestedBy == nil || last > 1: // what came back, and the service's own, is owed
-		return p.sendDecision(ctx, p.admin, confirm, "payouts by hand confirmed")
+		return p.sendDecision(ctx, p.admin, confirm, "manual payouts confirmed")
 	case last == 1:
-		return p.sendDecision(ctx, p.finance, reject, "payouts by hand rejected")
+		return p.sendDecision(ctx, p.finance, reject, "manual payouts rejected")
 	}
 
 	var both sync.WaitGroup
 	defer both.Wait()
 
-	both.Go(func() { p.sendDecision(ctx, p.finance, reject, "payouts by hand rejected") })
+	both.Go(func() { p.sendDecision(ctx, p.finance, reject, "manual payouts rejected") })
 
-	return p.sendDecision(ctx, p.admin, confirm, "payouts by hand confirmed")
+	return p.sendDecision(ctx, p.admin, confirm, "manual payouts confirmed")
 }
 
 func (p *Run) sendDecision(ctx context.Context, by caller, r request, what string) bool {

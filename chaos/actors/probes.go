@@ -49,7 +49,7 @@ func (p *Run) move(ctx context.Context, by caller, e schedule.Probe) {
 	})
 }
 
-// readRecords walks through all pages; no line may come twice.
+// readRecords walks through all pages; no entry may come twice.
 func (p *Run) readRecords(ctx context.Context, by caller, api int) {
 	seen := map[uuid.UUID]bool{}
 	path := "/api/v1/admin/financial-records?per_page=50"
@@ -66,7 +66,7 @@ func (p *Run) readRecords(ctx context.Context, by caller, api int) {
 
 		for _, line := range page.Data {
 			if seen[line.ID] {
-				p.Journal.Problemf(by.who, "line %s is on two pages", line.ID)
+				p.Journal.Problemf(by.who, "entry %s is on two pages", line.ID)
 			}
 
 			seen[line.ID] = true

@@ -122,7 +122,7 @@ func (b *WebhookProxy) note(d delivered, status int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	if status == http.StatusOK { // the status line came: that is a promise, whatever became of the rest
+	if status == http.StatusOK { // the status line came: that is an answer, whatever became of the rest
 		b.taken[Webhook{d.path, b.company.id(d.path, d.header, d.body)}]++
 	}
 

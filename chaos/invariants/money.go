@@ -100,12 +100,12 @@ const unsettled = `
 	UNION ALL SELECT format('refund %s is PENDING since %s', id, created_at) FROM refunds WHERE status = 'PENDING'
 	UNION ALL SELECT format('the gateway is to be asked what it took of payment %s', id) FROM payment_transactions
 		WHERE recheck_at IS NOT NULL
-	UNION ALL SELECT format('something of second debit %s is not ordered to go back', id) FROM payment_transactions AS t
+	UNION ALL SELECT format('something of second payment %s is not ordered to go back', id) FROM payment_transactions AS t
 		WHERE kind = 'SECOND_DEBIT' AND refunded_amount + refund_reserved_amount + outside_refunded_amount < amount
 			AND NOT EXISTS (SELECT FROM refunds WHERE payment_transaction_id = t.id AND status = 'FAILED')
 	UNION ALL SELECT format('refund %s came back and is not paid out', id) FROM refunds WHERE returned_at IS NOT NULL
 		AND NOT EXISTS (SELECT FROM refund_payouts WHERE refund_id = refunds.id)
-	UNION ALL SELECT format('%s is promised to refunds of payment %s', refund_reserved_amount, id) FROM payment_transactions
+	UNION ALL SELECT format('%s is reserved for refunds of payment %s', refund_reserved_amount, id) FROM payment_transactions
 		WHERE refund_reserved_amount <> 0
 	UNION ALL SELECT format('booking %s is PENDING_PAYMENT, its hold ended at %s', id, hold_until) FROM bookings
 		WHERE status = 'PENDING_PAYMENT'

@@ -9,7 +9,7 @@ var aboutRefunds = []Invariant{
 		"refund-cap", "no payment is refunded beyond what was taken, here or at the gateway",
 		rows(`SELECT format('checkout %s: %s paid, %s given back', id, amount, refunded_amount) FROM `+gatewayCheckouts+`
 			WHERE refunded_amount > coalesce(claimed_amount, amount)
-			UNION ALL SELECT format('payment %s: %s taken, %s given back, %s promised', id, amount, refunded_amount, refund_reserved_amount)
+			UNION ALL SELECT format('payment %s: %s taken, %s given back, %s reserved', id, amount, refunded_amount, refund_reserved_amount)
 			FROM payment_transactions WHERE refunded_amount + refund_reserved_amount > coalesce(captured_amount, amount)`, checkouts),
 	},
 	{
@@ -71,7 +71,7 @@ var aboutRefunds = []Invariant{
 	},
 	{
 		"paid-by-hand", "manual payouts ended as finance staff decided, and refunds that came back were paid out",
-		rows(`SELECT format('refund %s by hand is %s, %s %s', r.id, r.status, p.decision, p.payout_reference)
+		rows(`SELECT format('manual payout %s is %s, %s %s', r.id, r.status, p.decision, p.payout_reference)
 			FROM refunds AS r LEFT JOIN refund_payouts AS p ON p.refund_id = r.id
 			WHERE r.channel = 'MANUAL' AND coalesce(r.failure_code, '') NOT LIKE 'APPROVAL%' AND r.status IS DISTINCT FROM
 				CASE p.decision WHEN 'PAID_OUT' THEN 'SUCCEEDED' WHEN 'REJECTED' THEN 'FAILED' END
@@ -102,7 +102,7 @@ var aboutRefunds = []Invariant{
 	},
 	{
 		"paid-twice-goes-back", "a second payment of a checkout is recorded once and refunded from the payment that took it",
-		rows(`SELECT format('second debit %s of %s for %s, %s of it went back; here %s of %s for %s, %s by the gateway', d.id, d.amount,
+		rows(`SELECT format('second payment %s of %s for %s, %s of it went back; here %s of %s for %s, %s by the gateway', d.id, d.amount,
 				d.reference, d.refunded_amount, t.id, t.amount, t.parent_id, r.amount)
 			FROM (SELECT s.*, g.merchant_reference AS reference FROM `+gatewayCheckouts+`
 				CROSS JOIN LATERAL jsonb_to_recordset(coalesce(nullif(g.second_debits, 'null'), '[]'))

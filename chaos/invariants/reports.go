@@ -42,7 +42,7 @@ func summary(ctx context.Context, s *Evidence) ([]string, error) {
 		}
 
 		if !amount.Equal(got[i]) {
-			return []string{fmt.Sprintf("the summary says %s, the lines add up to %s", got, want)}, nil
+			return []string{fmt.Sprintf("the summary says %s, the entries add up to %s", got, want)}, nil
 		}
 	}
 
@@ -55,8 +55,8 @@ func exported(ctx context.Context, s *Evidence) ([]string, error) {
 		return nil, err
 	}
 
-	if got, ok := s.Run.ExportedLines(ctx); !ok || got != lines {
-		return []string{fmt.Sprintf("an export has %d of %d lines", got, lines)}, nil
+	if got, ok := s.Run.ExportedEntries(ctx); !ok || got != lines {
+		return []string{fmt.Sprintf("an export has %d of %d entries", got, lines)}, nil
 	}
 
 	return nil, nil

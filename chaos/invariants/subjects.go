@@ -18,7 +18,7 @@ var aboutSubjects = []Invariant{
 	},
 	{
 		"customer-is-told",
-		"each confirmed booking and each refund has one e-mail and one SMS in the outbox",
+		"each confirmed booking and each refund has one email and one SMS in the outbox",
 		rows(`SELECT format('payment %s: %s messages', t.id, count(n.id)) FROM payment_transactions AS t
 			LEFT JOIN notifications AS n ON n.transaction_id = t.id AND n.kind = 'PAYMENT_SUCCEEDED'
 			WHERE t.status = 'PAID' AND t.booking_id IS NOT NULL GROUP BY t.id HAVING count(n.id) <> 2

@@ -51,7 +51,7 @@ type Customer struct {
 	Ending Ending
 	Think  time.Duration // before paying
 	Twice  bool          // sends each request twice at the same time under one key
-	Payout bool          // finance staff pay the line out before any refund
+	Payout bool          // finance staff pay the entry out before any refund
 	// Refunds are asked for once the booking is paid: one after the other, or all at once.
 	Refunds  []Refund
 	Parallel bool
@@ -137,8 +137,8 @@ const (
 	UnknownPayment  ProbeKind = "a signed webhook about nobody's payment"
 	Replayed        ProbeKind = "a webhook that came already"
 	ReadsSummary    ProbeKind = "reads the summary"
-	ReadsRecords    ProbeKind = "walks through the ledger lines"
-	Exports         ProbeKind = "exports the ledger lines"
+	ReadsRecords    ProbeKind = "walks through the ledger entries"
+	Exports         ProbeKind = "exports the ledger entries"
 	MovesTrip       ProbeKind = "moves a trip that is on sale"
 )
 

@@ -142,7 +142,7 @@ export async function expectAccessible(page: Page, where = page.url()): Promise<
       ),
     );
   });
-  // In one line with where: what is shown of a failure elsewhere may be its first line alone.
+  // In one line with where: other pages may show only the first line of a failure.
   expect.soft(found, [where, ...found].join(' | ')).toEqual([]);
   const over = await page.evaluate(() =>
     Math.max(

@@ -232,7 +232,7 @@ test('the customer of an unpaid booking gets the checkout link once more', async
   await (await Caller.as('END_USER')).post(`/api/v1/bookings/${booking.id}/cancel`);
 });
 
-test('a payout by hand is confirmed by another person', async ({ page, t }) => {
+test('a manual payout is confirmed by another person', async ({ page, t }) => {
   const booking = await paidBooking({ method: 'bill_payment' });
   const finance = await Caller.as('FINANCE_ADMIN');
   await finance.post(`/api/v1/admin/bookings/${booking.id}/refund`, { refund_type: 'FULL', reason: 'Ill' });

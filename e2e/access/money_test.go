@@ -147,7 +147,7 @@ func (w *world) approval(t *testing.T, c cell) []string {
 	return kept(c, id)
 }
 
-// newWaiting is a refund of the booking that waits for people, with another requester than the decider.
+// newWaiting is a refund of the booking that waits for people, with another requester than the approver.
 func (w *world) newWaiting(t *testing.T, decider string, booking uuid.UUID) uuid.UUID {
 	t.Helper()
 
@@ -174,7 +174,7 @@ func (w *world) newRecord(t *testing.T) uuid.UUID {
 	return w.id(t, "SELECT id FROM financial_records WHERE booking_id = $1", w.callers[stranger].BookPaid(1).ID)
 }
 
-// newMarkedRecord is a line that another user than the caller has marked as paid out.
+// newMarkedRecord is an entry that another user than the caller has marked as paid out.
 func (w *world) newMarkedRecord(t *testing.T, caller string) uuid.UUID {
 	t.Helper()
 

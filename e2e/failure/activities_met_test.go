@@ -80,8 +80,8 @@ var retired = map[string]bool{"ReserveRefund": true}
 func (a *activitySet) missing() []string {
 	var missing []string
 
-	for _, room := range []any{&activities.Payments{}, &activities.Outbox{}, &activities.Sweep{}, &activities.Audit{}, &activities.Polls{}} {
-		for m := range reflect.TypeOf(room).Methods() {
+	for _, set := range []any{&activities.Payments{}, &activities.Outbox{}, &activities.Sweep{}, &activities.Audit{}, &activities.Polls{}} {
+		for m := range reflect.TypeOf(set).Methods() {
 			if !a.ran[m.Name] && !retired[m.Name] {
 				missing = append(missing, m.Name)
 			}

@@ -156,7 +156,7 @@ var differences = map[string]string{
 	"bookings confirmed without a payment": `
 		SELECT count(*) FROM bookings AS bk WHERE status = 'CONFIRMED' AND NOT EXISTS
 			(SELECT FROM payment_transactions AS pt WHERE pt.booking_id = bk.id AND pt.status = 'PAID')`,
-	"ledger lines without a payment": `
+	"ledger entries without a payment": `
 		SELECT count(*) FROM financial_records AS r JOIN payment_transactions AS pt ON pt.id = r.payment_transaction_id
 		WHERE pt.status <> 'PAID'`,
 	"trips whose seats are not those of their bookings": `

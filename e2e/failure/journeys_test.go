@@ -56,9 +56,9 @@ func journeys() []journey {
 			name: "gateway does not say", prepare: paySecretly, env: map[string]string{"BOOKING_HOLD": "4s", "EXPIRY_ASK_FOR": "2s"},
 			want: []string{"booking CONFIRMED 1 seats, held t 115.00", "incident GATEWAY_OUTAGE OPEN"},
 		},
-		{name: "audit breaks off", prepare: auditInVain, cut: "begin isolation level repeatable read", want: []string{"audit does not hold: 1 incidents"}},
+		{name: "audit interrupted", prepare: auditInVain, cut: "begin isolation level repeatable read", want: []string{"audit does not hold: 1 incidents"}},
 		{name: "campaign", prepare: payCampaign, want: []string{"campaign ACTIVE"}},
-		{name: "paid out by hand", prepare: payOutBill, want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"}},
+		{name: "paid out manually", prepare: payOutBill, want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"}},
 		{
 			name: "approved", prepare: approveRefund, env: map[string]string{"REFUND_APPROVAL_ABOVE": "100.00"},
 			want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00"},

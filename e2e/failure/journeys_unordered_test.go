@@ -13,7 +13,7 @@ import (
 	"rihla/workflows"
 )
 
-// refundWithoutOrder starts a refund's workflow by hand, for a refund without an order: no money moves, and operators get an incident.
+// refundWithoutOrder starts a refund's workflow directly, for a refund without an order: no money moves, and operators get an incident.
 func refundWithoutOrder(t *testing.T, s *harness.Stack) act {
 	t.Helper()
 

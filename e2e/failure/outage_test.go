@@ -39,7 +39,7 @@ func TestOrchestratorAway(t *testing.T) { //nolint:tparallel // its parts stop a
 
 	t.Run("alone", func(t *testing.T) { orchestratorAlone(t, s.For(t)) })
 	t.Run("with the API", func(t *testing.T) { orchestratorWithAPI(t, s.For(t)) })
-	t.Run("payouts by hand", func(t *testing.T) { payoutsWithoutOrchestrator(t, s.For(t)) })
+	t.Run("manual payouts", func(t *testing.T) { payoutsWithoutOrchestrator(t, s.For(t)) })
 	t.Run("approvals", func(t *testing.T) { approvalsWithoutOrchestrator(t, s.For(t)) })
 	t.Run("refunds", func(t *testing.T) { refundsWithoutOrchestrator(t, s.For(t)) }) // the last: it takes from what the others count
 }
@@ -101,7 +101,7 @@ func delivered(s *harness.Stack, before harness.GatewayStats, webhooks int) erro
 	return nil
 }
 
-// requireTaken sends the webhook that the gateway has lost, by hand, and sees it accepted.
+// requireTaken sends the webhook that the gateway has lost, and sees it accepted.
 func requireTaken(t *testing.T, s *harness.Stack, b harness.Booking) {
 	t.Helper()
 

@@ -16,7 +16,7 @@ import (
 // the cause is not known. The test checks that no decision is lost, not how long it takes.
 const afterOutage = 90 * time.Second
 
-// payoutsWithoutOrchestrator decides payouts by hand while the orchestrator is away: the decision is kept, and applied
+// payoutsWithoutOrchestrator decides manual payouts while the orchestrator is away: the decision is kept, and applied
 // when it is back, whether or not the refund's workflow still runs.
 func payoutsWithoutOrchestrator(t *testing.T, s *harness.Stack) {
 	t.Helper()

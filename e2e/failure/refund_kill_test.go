@@ -16,7 +16,7 @@ import (
 	"rihla/models"
 )
 
-// TestKillDuringRefunds kills the worker and the API while refunds are between their promise and their end. Finance staff
+// TestKillDuringRefunds kills the worker and the API while refunds are between their reservation and their end. Finance staff
 // repeat what was not answered, with the same key.
 func TestKillDuringRefunds(t *testing.T) {
 	s := harness.Start(t, harness.Options{Env: inLife()})
@@ -61,7 +61,7 @@ func surviveRefunds(t *testing.T, s *harness.Stack, killed ...*harness.Process) 
 	}
 
 	open := s.Count("SELECT count(*) FROM refunds WHERE status = 'PENDING'")
-	t.Logf("at the kill: %d refunds promised and not settled, %d made at the gateway", open, len(s.GatewayLedger().Refunds)-before)
+	t.Logf("at the kill: %d refunds reserved and not settled, %d made at the gateway", open, len(s.GatewayLedger().Refunds)-before)
 	require.NotZero(t, open)
 
 	for _, p := range killed {

@@ -132,7 +132,7 @@ func keepBooking(t *testing.T, s *harness.Stack) (stop func(), waiting func() []
 	return func() {
 			cancel()
 			all.Wait()
-			require.Zero(t, refused.Load(), "a gateway that is sick keeps nobody from booking")
+			require.Zero(t, refused.Load(), "a gateway that fails keeps no customer from booking")
 		}, func() []uuid.UUID {
 			mu.Lock()
 			defer mu.Unlock()

@@ -69,7 +69,7 @@ func (s *Stack) Digest(tb testing.TB) map[string]string {
 	return out
 }
 
-// foldReports folds what ledger lines have appended to the sums of reports. The workers do it by themselves, some time later, and what
+// foldReports folds what ledger entries have appended to the sums of reports. The workers do it by themselves, some time later, and what
 // they then move would look like a change.
 func (s *Stack) foldReports(tb testing.TB) {
 	tb.Helper()

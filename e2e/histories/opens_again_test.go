@@ -36,7 +36,7 @@ func TestOpensAgainHistories(t *testing.T) {
 		changes := d.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["TemporalChangeVersion"]
 
 		return err == nil && strings.Contains(string(changes.GetData()), "payment-opens-again")
-	}, time.Minute, 100*time.Millisecond, "whoever closes it waits for half a minute")
+	}, time.Minute, 100*time.Millisecond, "the caller that closes it waits for half a minute")
 
 	a = customer.Post(intent, map[string]any{"payment_method": models.MethodCreditCard})
 	require.Equal(t, http.StatusBadGateway, a.Status, "%s", a.Body)

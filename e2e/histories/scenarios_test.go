@@ -206,7 +206,7 @@ func TestReconcileHistories(t *testing.T) {
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{})
-	customer, door := s.As(models.RoleEndUser), workflows.NewClient(s.Temporal, s.Queue)
+	customer, starter := s.As(models.RoleEndUser), workflows.NewClient(s.Temporal, s.Queue)
 
 	for name, outcome := range map[string]string{"reconcile-unpaid": "", "reconcile-paid": "succeed"} {
 		b := customer.Book(1)
@@ -222,7 +222,7 @@ func TestReconcileHistories(t *testing.T) {
 			want = models.TransactionPaid
 		}
 
-		require.NoError(t, door.Reconcile(t.Context(), id, models.GatewayA))
+		require.NoError(t, starter.Reconcile(t.Context(), id, models.GatewayA))
 		require.Equal(t, want, customer.Await(b.ID).PaymentStatus)
 		replay(t, s, name, models.ReconcileWorkflowID(id))
 	}
@@ -270,7 +270,7 @@ func TestRefundHistories(t *testing.T) {
 	a := finance.Post(path, map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("9999.00")})
 	require.Equal(t, models.CodeRefundExceedsRemaining, a.Code())
 
-	// Started by hand.
+	// Started manually.
 	id := models.RefundWorkflowID(uuid.New())
 	_, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: s.Queue},
 		workflows.Refund, models.RefundOrder{ID: uuid.New()})
@@ -368,8 +368,8 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 		replayRunning(t, s, name+"-searchable", models.CampaignWorkflowID(id))
 	}
 
-	door := workflows.NewClient(s.Temporal, s.Queue)
-	require.NoError(t, door.ResumeCampaign(t.Context(), models.AdCampaign{ID: scheduled}))
+	starter := workflows.NewClient(s.Temporal, s.Queue)
+	require.NoError(t, starter.ResumeCampaign(t.Context(), models.AdCampaign{ID: scheduled}))
 	require.Eventually(t, func() bool { return s.History(models.CampaignWorkflowID(scheduled)) >= 16 }, 20*time.Second, 50*time.Millisecond)
 	replayRunning(t, s, "campaign-looked-at-again", models.CampaignWorkflowID(scheduled))
 
@@ -378,7 +378,7 @@ func TestCampaignAndHouseholdHistories(t *testing.T) {
 	// The last day of the other is over.
 	_, err := s.DB.ExecContext(t.Context(), "UPDATE ad_campaigns SET starts_on = starts_on - 30, ends_on = starts_on - 1 WHERE id = $1", running)
 	require.NoError(t, err)
-	require.NoError(t, door.ResumeCampaign(t.Context(), models.AdCampaign{ID: running}))
+	require.NoError(t, starter.ResumeCampaign(t.Context(), models.AdCampaign{ID: running}))
 	replay(t, s, "campaign-ended", models.CampaignWorkflowID(running))
 
 	for _, id := range s.AwaitWorkflow("Outbox", 1) {

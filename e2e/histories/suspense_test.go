@@ -11,8 +11,8 @@ import (
 	"rihla/models"
 )
 
-// TestSuspenseHistories: the gateway takes another amount or currency, and it is given back: in SAR by the gateway, else by hand. What
-// it takes for an attempt that had ended closes the attempt that is open beside it.
+// TestSuspenseHistories: the gateway takes another amount or currency, and it is given back: in SAR by the gateway, else by a manual
+// payout. What it takes for an attempt that had ended closes the attempt that is open beside it.
 func TestSuspenseHistories(t *testing.T) {
 	t.Parallel()
 

@@ -271,7 +271,8 @@ func TestSingleSignOn(t *testing.T) {
 		require.Equal(t, "/console/sign-in?error=INVALID_CREDENTIALS",
 			comeBack(t, b, callbackPath+"?error=access_denied&state="+url.QueryEscape(state)))
 		require.Equal(t, 1, s.Count("SELECT count(*) FROM audit_log WHERE action = 'LOGIN_FAILED' AND entity_id IS NULL"+
-			" AND details->>'reason' = 'authorization endpoint: access_denied'"))
+			" AND details->>'reason' = 'authorization endpoint: access_denied'"+
+			" AND details->'reason_text'->>'key' = 'sign_on.authorization_endpoint'"))
 
 		// A browser that does it again and again fills no log.
 		for range 5 {

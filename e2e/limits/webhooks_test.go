@@ -41,7 +41,7 @@ func webhooks(t *testing.T, s *harness.Stack) {
 
 	for range 2 * webhookLimit {
 		a := unsigned(cardsPath)
-		require.Equal(t, http.StatusUnauthorized, a.Status, "whoever cannot sign takes nothing from the channel")
+		require.Equal(t, http.StatusUnauthorized, a.Status, "a caller that cannot sign takes nothing from the channel")
 		require.Equal(t, models.CodeInvalidSignature, a.Code())
 		allowanceOf(t, a)
 	}

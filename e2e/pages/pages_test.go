@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 
 	s := harness.Start(t, harness.Options{})
-	s.Tampered("its rows are inserted by hand, without what they belong to")
+	s.Tampered("its rows are inserted manually, without what they belong to")
 
 	documented := listsOf(t)
 	require.ElementsMatch(t, slices.Collect(maps.Keys(documented)), slices.Collect(maps.Keys(lists)),

@@ -58,7 +58,7 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 	run("refunds in parts, up to what was paid", testRefunds)
 	run("capabilities", testCapabilities)
 
-	// What is promised depends on what the company can do. The subject of this question is not used otherwise.
+	// What holds depends on what the company can do. The subject of this question is not used otherwise.
 	s := subject(t)
 	can := s.Gateway.Capabilities()
 

@@ -174,11 +174,11 @@ func TestCheckoutOnTheWire(t *testing.T) {
 	require.Equal(t, checkout, c.ID)
 	require.Equal(t, gateways.CheckoutOpen, c.Status)
 	require.Equal(t, pageBase+"/pay/"+c.PageData[gateways.DataPage], c.URL)
-	require.NotContains(t, c.URL, request.MerchantReference.String(), "whoever sees the attempt's id in a log cannot open its page")
+	require.NotContains(t, c.URL, request.MerchantReference.String(), "the attempt's id, as logs have it, does not open its page")
 	require.WithinDuration(t, time.Now().Add(30*time.Minute), c.ExpiresAt, time.Minute)
 	require.Equal(t, integrity, c.PageData[hyperpay.DataIntegrity])
 	require.Equal(t, "MADA VISA MASTER", c.PageData[hyperpay.DataBrands])
-	require.NotContains(t, c.URL, checkout, "whoever sees the address in a log cannot pay with it elsewhere")
+	require.NotContains(t, c.URL, checkout, "the address, as logs have it, cannot be paid with elsewhere")
 
 	first := s.form
 	require.Equal(t, []string{"line and  " + strings.Repeat("ط", 245)}, first["customParameters[SHOPPER_title]"])

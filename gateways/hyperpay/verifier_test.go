@@ -164,7 +164,7 @@ func TestEvents(t *testing.T) {
 		"given back later":           {content: ours("RF", "000.200.000"), want: models.EventNotice},
 		"not given back":             {content: ours("RF", "800.100.152"), want: models.EventRefundFailed},
 		"not given back, no amount":  {content: strings.Replace(ours("RF", "700.400.200"), `"amount":"92.00",`, "", 1), want: models.EventRefundFailed},
-		"reversed by hand":           {content: ours("RV", "000.000.000"), want: models.EventNotice},
+		"reversed manually":          {content: ours("RV", "000.000.000"), want: models.EventNotice},
 		"not ours":                   {content: strings.Replace(ours("DB", "000.000.000"), reference, "INV-1", 1), want: models.EventNotice},
 		"not quite ours":             {content: strings.Replace(ours("DB", "000.000.000"), reference, strings.ToUpper(reference), 1), want: models.EventNotice},
 		"no reference":               {content: strings.Replace(ours("DB", "000.000.000"), `"merchantTransactionId":"`+reference+`",`, "", 1), want: models.EventNotice},

@@ -14,7 +14,7 @@ type span struct{ start, end int }
 // findToken looks for the secret_token of a JSON object: where its value stands, with its quotes, and what it is. found is false
 // when the body is no JSON object, or has not just one such member, or one that is no text. Members of inner objects do not count.
 //
-// It is written by hand because the value has to be cut out of the bytes, and because it reads a body that nothing has proven yet:
+// It is hand-written because the value has to be cut out of the bytes, and because it reads a body that nothing has proven yet:
 // one pass, no recursion, and no values made of it.
 func findToken(body []byte) (where span, text string, found bool) {
 	if !json.Valid(body) {

@@ -66,7 +66,7 @@ func TestAuditOfArchivedMonths(t *testing.T) { //nolint:tparallel // every case 
 				VALUES ('` + kept + `', 'PENDING', 'FAILED')`, "state-log",
 		},
 		{
-			"an entry of before", `INSERT INTO transaction_state_changes (transaction_id, from_status, to_status, changed_at)
+			"an older entry", `INSERT INTO transaction_state_changes (transaction_id, from_status, to_status, changed_at)
 				VALUES ('` + kept + `', 'PENDING', 'PAID', now())`, "archive",
 		},
 		{"an entry of the log", "INSERT INTO audit_log (id, action, entity) VALUES (gen_random_uuid(), 'HOTEL_CREATED', 'hotel')", "archive"},

@@ -204,7 +204,7 @@ func withParameter(t *testing.T, address, name, value string) string {
 	return u.String()
 }
 
-// TestTampering breaks each rule by hand and expects it, and nothing but what cannot hold without it, to name the row.
+// TestTampering breaks each rule by SQL and expects it, and nothing but what cannot hold without it, to name the row.
 func TestTampering(t *testing.T) { //nolint:tparallel // every case locks the tables that it tampers with
 	t.Parallel()
 
@@ -229,7 +229,7 @@ func TestTampering(t *testing.T) { //nolint:tparallel // every case locks the ta
 			require.NoError(t, err)
 			require.Positive(t, n, "nothing was tampered with")
 
-			// The reports are rebuilt, unless they are what is tampered with: else their rules would find every tampered line.
+			// The reports are rebuilt, unless they are what is tampered with: else their rules would find every tampered entry.
 			if c.rule != "report-days" && c.rule != "report-states" && c.rule != "report-texts" {
 				_, err = tx.ExecContext(t.Context(), "SELECT rebuild_reports()")
 				require.NoError(t, err)

@@ -5,32 +5,32 @@ func balanceChecks() []check {
 	return []check{paymentBalances(), providerBalances(), transfers(), payouts(), nettedClawbacks()}
 }
 
-// paymentBalances adds up, per payment, what its transfers moved, what its lines say and what its refunds are, and holds
+// paymentBalances adds up, per payment, what its transfers moved, what its entries say and what its refunds are, and holds
 // each pair of sums against each other. One pass over each table serves all of the rules; it is materialized because else
 // every parallel worker would make it for itself.
 func paymentBalances() check {
 	return check{
 		rules: []Rule{
-			{"balance-advertising", "The balance of platform:advertising for a payment is the net of VAT of its advertising lines " +
+			{"balance-advertising", "The balance of platform:advertising for a payment is the net of VAT of its advertising entries " +
 				"that are not refunded."},
-			{"balance-commission", "The balance of platform:commission for a payment is the commission of its sale lines that are not refunded."},
+			{"balance-commission", "The balance of platform:commission for a payment is the commission of its sale entries that are not refunded."},
 			{"balance-customer", "The balance of customer:refunds for a payment is its late money that has not gone back, and its refunds " +
 				"that came back and are not paid out; nothing for any other sale."},
-			{"balance-paid-out", "The amount paid out to a provider for a payment is the net of its lines that were transferred."},
-			{"balance-payable", "The amount owed to a provider for a payment is the net of its lines in the current balance."},
+			{"balance-paid-out", "The amount paid out to a provider for a payment is the net of its entries that were transferred."},
+			{"balance-payable", "The amount owed to a provider for a payment is the net of its entries in the current balance."},
 			{"balance-suspense", "The balance of suspense for a payment is the money taken in another amount or currency than was asked " +
 				"for that has not gone back; nothing for any other payment."},
-			{"balance-vat", "The balance of tax:vat for a payment is the VAT of its advertising lines that are not refunded."},
+			{"balance-vat", "The balance of tax:vat for a payment is the VAT of its advertising entries that are not refunded."},
 			{"captured-transfers", "The transfers out of the gateway's account are exactly what was captured, and nothing for a payment " +
 				"that was not."},
-			{"one-first-line", "A paid transaction has one first line; every other has none."},
-			{"one-live-line", "A paid transaction has one line that is not refunded while something of it is left, and none afterwards."},
-			{"record-vat", "The VAT of the lines of a payment is the VAT of its transaction."},
-			{"refund-lines", "The refunded amounts of the lines of a payment are what its transaction says was refunded."},
+			{"one-first-line", "A paid transaction has one first entry; every other has none."},
+			{"one-live-line", "A paid transaction has one entry that is not refunded while something of it is left, and none afterwards."},
+			{"record-vat", "The VAT of the entries of a payment is the VAT of its transaction."},
+			{"refund-lines", "The refunded amounts of the entries of a payment are what its transaction says was refunded."},
 			{"refund-reserved", "The amount that a transaction has reserved for refunds is the sum of its refunds that are PENDING."},
 			{"refund-total", "The refunded amount of a transaction is the sum of its refunds that SUCCEEDED."},
-			{"refund-transfers", "The refunded amount of a transaction is what its transfers gave back to the gateway, or paid out by hand."},
-			{"sold-total", "The lines of a payment add up to what was paid, whatever was refunded of it."},
+			{"refund-transfers", "The refunded amount of a transaction is what its transfers gave back to the gateway, or paid out manually."},
+			{"sold-total", "The entries of a payment add up to what was paid, whatever was refunded of it."},
 		},
 		needs:   outside,
 		sql:     paymentBalancesSQL,
@@ -73,7 +73,7 @@ stated AS MATERIALIZED (
 back AS MATERIALIZED (
     SELECT payment_transaction_id AS id,
         sum(CASE status WHEN 'SUCCEEDED' THEN amount ELSE 0 END) AS done,
-        sum(CASE status WHEN 'PENDING' THEN amount ELSE 0 END) AS promised,
+        sum(CASE status WHEN 'PENDING' THEN amount ELSE 0 END) AS reserved,
         sum(CASE WHEN returned_at IS NOT NULL AND NOT EXISTS (SELECT FROM refund_payouts AS p WHERE p.refund_id = refunds.id)
                  THEN amount ELSE 0 END) AS owed
     FROM refunds GROUP BY payment_transaction_id),
@@ -95,7 +95,7 @@ compared AS (
         ARRAY[coalesce(m.advertising, 0), coalesce(m.commission, 0), coalesce(m.customer, 0), coalesce(m.paid_out, 0),
               coalesce(m.payable, 0), coalesce(m.suspense, 0), coalesce(m.vat, 0), coalesce(m.taken, 0), coalesce(s.first, 0),
               coalesce(s.live, 0),
-              coalesce(s.vat, 0), coalesce(s.refunded, 0), coalesce(b.promised, 0), coalesce(b.done, 0), coalesce(m.returned, 0),
+              coalesce(s.vat, 0), coalesce(s.refunded, 0), coalesce(b.reserved, 0), coalesce(b.done, 0), coalesce(m.returned, 0),
               coalesce(s.sold, 0)] AS found
     FROM payment_transactions AS t
     LEFT JOIN moved AS m ON m.id = t.id
@@ -114,7 +114,7 @@ ORDER BY 1, 3`
 // providerBalances go by the accounts' names and not by payments, so that money booked to another company shows.
 func providerBalances() check {
 	return check{
-		rules: []Rule{{"provider-balance", "What a provider's accounts hold is the net of its own lines in the current balance, and of those " +
+		rules: []Rule{{"provider-balance", "What a provider's accounts hold is the net of its own entries in the current balance, and of those " +
 			"that were transferred."}},
 		reach: everything,
 		sql: `
@@ -138,12 +138,12 @@ WHERE coalesce(a.balance, 0) <> coalesce(s.balance, 0)`,
 	}
 }
 
-// payouts: the rest of a line that was paid out was paid out with it, and has no transfer of its own, unless that mark was
+// payouts: the rest of an entry that was paid out was paid out with it, and has no transfer of its own, unless that mark was
 // taken back and the rest was marked again. Of each mark that was taken back the ledger has the payout and its reversal.
 func payouts() check {
 	return check{
-		rules: []Rule{{"payout-transfer", "Every line that was marked transferred has one payout, every mark that was taken back " +
-			"one reversal, and every payout and reversal has such a line."}},
+		rules: []Rule{{"payout-transfer", "Every entry that was marked transferred has one payout, every mark that was taken back " +
+			"one reversal, and every payout and reversal has such an entry."}},
 		needs: "payout_reversals",
 		sql: `
 WITH moved AS (
@@ -173,7 +173,7 @@ WHERE CASE WHEN due.id IS NULL THEN true
 // nettedClawbacks: a mark that is taken back covers the parts that were refunded under it, and nothing of them is owed.
 func nettedClawbacks() check {
 	return check{
-		rules: []Rule{{"payout-netted", "The claw-backs of what was refunded under a mark that was taken back are netted against its line, at " +
+		rules: []Rule{{"payout-netted", "The claw-backs of what was refunded under a mark that was taken back are netted against its entry, at " +
 			"that moment, and no others are."}},
 		needs: "payout_reversals",
 		sql: `

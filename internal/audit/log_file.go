@@ -130,7 +130,7 @@ func (f *logFile) readLines(r io.Reader) error {
 		}
 	}
 
-	return f.differs("log-file", "file", "end", "the last line is missing: the export broke off")
+	return f.differs("log-file", "file", "end", "the last line is missing: the export was cut off")
 }
 
 func (f *logFile) readEnd(d *json.Decoder, end json.RawMessage) error {

@@ -98,7 +98,7 @@ func TestExportWhileThePastIsSealed(t *testing.T) {
 	w := newWorld(t)
 
 	for range 2 {
-		w.note(t, "of before")
+		w.note(t, "earlier")
 	}
 
 	for _, sql := range []string{

@@ -10,7 +10,7 @@ func outsideRefunds() check {
 		rules: []Rule{
 			{"outside-refund", "What a gateway gave back of a payment without an order is what its account outside_refunds holds for the " +
 				"payment, by an unbroken trail of its words, and has an incident."},
-			{"outside-refund-held", "So much of it counts against what is left of the payment as fits beside what was given back and promised."},
+			{"outside-refund-held", "So much of it counts against what is left of the payment as fits beside what was given back and reserved."},
 		},
 		sql: `
 WITH said AS (

@@ -32,7 +32,7 @@ func (p paymentRange) of(column string) string {
 }
 
 // scoped is a check's SQL over the tables as they are for the payments of the part, by the means of the audit since a snapshot. A
-// transfer that names the line or the refund of another payment does not find it there, which is a difference as well.
+// transfer that names the entry or the refund of another payment does not find it there, which is a difference as well.
 func (p paymentRange) scoped(check string) string {
 	if p == (paymentRange{}) {
 		return check

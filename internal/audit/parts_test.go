@@ -20,12 +20,12 @@ func requireSameInParts(t *testing.T, tx *sql.Tx, c tampering, rules map[string]
 	require.NoError(t, err)
 	require.Empty(t, sum.Unseen)
 
-	if c.name == "the line of another payment" { // is not there to be compared with: it is missing instead
+	if c.name == "the entry of another payment" { // is not there to be compared with: it is missing instead
 		require.True(t, rules["transfer-moment"])
 		rules = map[string]bool{"transfer-accounts": true, "transfer-cause": true}
 	}
 
-	if c.name == "no such payment" { // its line is in the first part, its transfers in that of their payment, which misses it
+	if c.name == "no such payment" { // its entry is in the first part, its transfers in that of their payment, which misses it
 		delete(named, "transfer-cause")
 	}
 

@@ -118,7 +118,7 @@ WHERE e.processed_at IS NULL OR e.outcome NOT IN ('APPLIED', 'DUPLICATE', 'IGNOR
 func stateLog() check {
 	return check{
 		rules: []Rule{{"state-log", "The state of each transaction is where its trail ends, and the trail goes, without a gap and once, " +
-			"from PENDING to PAID or FAILED, and from FAILED to PAID by late money; a second debit begins FAILED. Only what began in an " +
+			"from PENDING to PAID or FAILED, and from FAILED to PAID by late money; a second payment begins FAILED. Only what began in an " +
 			"archived month lacks its beginning."}},
 		needs: archive,
 		sql: `
@@ -161,7 +161,7 @@ WHERE (t.status IS DISTINCT FROM r.ends OR (r.debited > 0) <> (t.kind = 'SECOND_
 func secondDebits() check {
 	return check{
 		needs: outside, // of a time when the gateway's id was kept
-		rules: []Rule{{"second-debit", "A second debit is of a payment whose money was taken, for the same purchase, customer, company and " +
+		rules: []Rule{{"second-debit", "A second payment is of a payment whose money was taken, for the same purchase, customer, company and " +
 			"checkout; the gateway has said it once, by another id than the payment's, and there is no VAT in it."}},
 		sql: `
 SELECT 'second-debit', 'payment', d.id,

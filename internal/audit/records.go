@@ -1,6 +1,6 @@
 package audit
 
-// recordChecks look at the ledger lines themselves (rules: ledger.lines).
+// recordChecks look at the ledger entries themselves (rules: ledger.lines).
 func recordChecks() []check {
 	return []check{
 		recordArithmetic(), recordSubject(), recordCommission(), recordNumber(), splitChain(), splitShare(), clawback(),
@@ -9,7 +9,7 @@ func recordChecks() []check {
 
 func recordArithmetic() check {
 	return check{
-		rules: []Rule{{"record-arithmetic", "On every line gross is commission plus net, and the signs and the refunded amount are " +
+		rules: []Rule{{"record-arithmetic", "On every entry gross is commission plus net, and the signs and the refunded amount are " +
 			"those of its " +
 			"kind and state."}},
 		sql: `
@@ -32,7 +32,7 @@ WHERE r.gross_amount <> r.platform_commission_amount + r.net_amount
 // recordSubject: the day in Riyadh is UTC plus three hours, all year.
 func recordSubject() check {
 	return check{
-		rules: []Rule{{"record-subject", "A line names the provider, booking or campaign of its payment, and counts on the payment's day in " +
+		rules: []Rule{{"record-subject", "An entry names the provider, booking or campaign of its payment, and counts on the payment's day in " +
 			"Riyadh; a claw-back on its refund's."}},
 		sql: `
 SELECT 'record-subject', 'record', r.id,
@@ -57,8 +57,8 @@ func recordCommission() check {
 	return check{
 		needs: "financial_records.commission_rate",
 		rules: []Rule{
-			{"record-commission", "The commission of a payment's lines is what the rate of its attempt takes of them, half-up."},
-			{"record-rate", "A line has the rate of its attempt, a claw-back 0; an attempt has 1 for advertising, else the provider's " +
+			{"record-commission", "The commission of a payment's entries is what the rate of its attempt takes of them, half-up."},
+			{"record-rate", "An entry has the rate of its attempt, a claw-back 0; an attempt has 1 for advertising, else the provider's " +
 				"own, where the provider has not been changed since."},
 		},
 		sql: `
@@ -84,7 +84,7 @@ WHERE t.kind = 'PAYMENT' AND t.commission_rate <> CASE
 
 func recordNumber() check {
 	return check{
-		rules: []Rule{{"record-number", "A transaction number is RH, the year of the line, and a number that the sequence has already given " +
+		rules: []Rule{{"record-number", "A transaction number is RH, the year of the entry, and a number that the sequence has already given " +
 			"out."}},
 		sql: `
 SELECT 'record-number', 'record', r.id, format('%s on %s', r.transaction_number, r.record_date)
@@ -98,7 +98,7 @@ WHERE r.transaction_number !~ '^RH-[0-9]{4}-[0-9]{6,18}$'
 
 func splitChain() check {
 	return check{
-		rules: []Rule{{"split-chain", "A line that is the rest of another follows a refunded line of the same payment, is its only rest, " +
+		rules: []Rule{{"split-chain", "An entry that is the rest of another follows a refunded entry of the same payment, is its only rest, " +
 			"and keeps its payout unless that was taken back."}},
 		needs: "payout_reversals",
 		sql: `
@@ -119,11 +119,11 @@ FROM financial_records AS r WHERE r.split_from IS NOT NULL GROUP BY r.split_from
 	}
 }
 
-// splitShare walks every chain of splits from its first line and adds up from its end what each line was before its
+// splitShare walks every chain of splits from its first entry and adds up from its end what each entry was before its
 // refund. The shares are whole halalas, rounded half-up by integer division: no quotient is ever rounded twice.
 func splitShare() check {
 	return check{
-		rules: []Rule{{"split-share", "A refund takes commission and VAT out of a line in proportion, half-up; the rest keeps what remains."}},
+		rules: []Rule{{"split-share", "A refund takes commission and VAT out of an entry in proportion, half-up; the rest keeps what remains."}},
 		sql: `
 WITH RECURSIVE rests AS MATERIALIZED (SELECT * FROM financial_records WHERE split_from IS NOT NULL),
 chain AS (
@@ -156,7 +156,7 @@ WHERE w.balance_status = 'REFUNDED' AND w.gross > 0
 
 func clawback() check {
 	return check{
-		rules: []Rule{{"clawback", "For every refunded line whose money had been paid out, and for no other, a claw-back takes back " +
+		rules: []Rule{{"clawback", "For every refunded entry whose money had been paid out, and for no other, a claw-back takes back " +
 			"exactly its net."}},
 		sql: `
 WITH back AS (SELECT * FROM financial_records WHERE kind = 'CLAWBACK'),

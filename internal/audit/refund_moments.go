@@ -1,6 +1,6 @@
 package audit
 
-// refundMoments: the service writes each of these facts twice in one SQL transaction, the moments as the same microsecond. Refunds of
+// refundMoments: the service writes each of these facts twice in one SQL transaction, the moments as the same microsecond. Refunds from
 // before migration 14 were ordered by a workflow, some time after their entry. Entries that predate migration 22 name
 // neither the end nor the reason, and are not compared in it.
 func refundMoments() check {

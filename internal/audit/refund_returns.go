@@ -5,7 +5,7 @@ func refundReturns() check {
 	return check{
 		needs: returned,
 		rules: []Rule{{"refund-returned", "A refund that came back is booked so once, in full, by an event of the gateway that says it failed, " +
-			"and has an incident; it is paid out by hand at most once, when that was confirmed. No other refund has such transfers."}},
+			"and has an incident; it is paid out manually at most once, when that was confirmed. No other refund has such transfers."}},
 		sql: `
 WITH moved AS (
     SELECT refund_id AS id, sum(CASE kind WHEN 'REFUND_RETURNED' THEN amount ELSE 0 END) AS back,

@@ -9,12 +9,12 @@ const (
 )
 
 // refundPolicy recomputes the amount from what is kept with the refund, and from what the audit log says had gone back and
-// was promised before it. Money that came too late bought nothing that could be cancelled.
+// was reserved before it. Money that came too late bought nothing that could be cancelled.
 func refundPolicy() check {
 	return check{
 		needs: movesTable,
 		rules: []Rule{{"refund-policy", "A refund by the cancellation policy is the percentage of what was paid that the policy kept with it " +
-			"gives for its hours to departure, or all of it when the trip was moved, half-up, less what had gone back or was promised before it."}},
+			"gives for its hours to departure, or all of it when the trip was moved, half-up, less what had gone back or was reserved before it."}},
 		sql: `
 SELECT 'refund-policy', 'refund', f.id,
        format('%s: %s %% of %s at %s hours by %s, after %s', f.amount, coalesce(f.policy_percent::text, 'no'), t.amount,
@@ -88,9 +88,9 @@ func refundWays() check {
 	return check{
 		needs: paidBy,
 		rules: []Rule{
-			{"refund-channel", "A refund by hand is of money that was paid as a bill, of money in another currency, or of the amount of a refund " +
+			{"refund-channel", "A manual payout is of money that was paid as a bill, of money in another currency, or of the amount of a refund " +
 				"through the gateway that FAILED; no gateway knows it and the platform's bank pays it; any other is paid by its gateway."},
-			{"refund-payout", "A refund by hand SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
+			{"refund-payout", "A manual payout SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
 				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the " +
 				"audit log has the same decision of the same person."},
 		},
@@ -100,7 +100,7 @@ WITH paid AS (
            bool_or(credit_account NOT LIKE 'platform:bank%') AS by_gateway
     FROM ledger_transfers WHERE kind = 'REFUND_PAID' GROUP BY refund_id)
 SELECT 'refund-channel', 'refund', f.id,
-       format('%s of a payment by %s, known as %s; paid by hand: %s, by the gateway: %s', f.channel,
+       format('%s of a payment by %s, known as %s; paid manually: %s, by the gateway: %s', f.channel,
               coalesce(t.paid_by, t.payment_method),
               coalesce(f.gateway_refund_id, 'nothing'), coalesce(p.by_hand, false), coalesce(p.by_gateway, false))
 FROM refunds AS f
@@ -115,7 +115,7 @@ WHERE CASE f.channel
       ELSE coalesce(p.by_hand, false) END
 UNION ALL
 SELECT 'refund-payout', 'refund', coalesce(f.id, d.refund_id),
-       format('%s, asked for by %s; %s by %s at %s', coalesce(f.status, 'not by hand'), coalesce(f.requested_by::text, 'no account'),
+       format('%s, asked for by %s; %s by %s at %s', coalesce(f.status, 'no manual payout'), coalesce(f.requested_by::text, 'no account'),
               coalesce(d.decision, 'decided'), coalesce(d.decided_by::text, 'no account'), coalesce(d.decided_at::text, 'no time'))
 FROM (SELECT * FROM refunds AS r
       WHERE channel = 'MANUAL' AND coalesce(failure_code, '') NOT LIKE 'APPROVAL%'

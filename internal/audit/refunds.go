@@ -1,6 +1,6 @@
 package audit
 
-// refundChecks hold each refund against its transfers, its transaction and its ledger line (rules: refunds.split, refunds.transaction).
+// refundChecks hold each refund against its transfers, its transaction and its ledger entry (rules: refunds.split, refunds.transaction).
 func refundChecks() []check {
 	return []check{
 		refundCap(), refundEffects(), refundOrphans(), refundPolicy(), refundTerms(), refundWays(), refundProof(),
@@ -10,12 +10,12 @@ func refundChecks() []check {
 
 func refundCap() check {
 	return check{
-		rules: []Rule{{"refund-cap", "What is refunded and promised of a payment, and was given back without an order, never exceeds what " +
+		rules: []Rule{{"refund-cap", "What is refunded and reserved of a payment, and was given back without an order, never exceeds what " +
 			"was taken, and nothing is refunded of what was not."}},
 		needs: outside,
 		sql: `
 SELECT 'refund-cap', 'payment', t.id,
-       format('refunded %s, promised %s, outside %s, taken %s', t.refunded_amount, t.refund_reserved_amount, t.outside_refunded_amount,
+       format('refunded %s, reserved %s, outside %s, taken %s', t.refunded_amount, t.refund_reserved_amount, t.outside_refunded_amount,
               CASE WHEN t.captured_at IS NULL THEN coalesce(t.captured_amount, 0) ELSE t.amount END)
 FROM payment_transactions AS t
 WHERE t.refunded_amount + t.refund_reserved_amount + t.outside_refunded_amount
@@ -25,18 +25,19 @@ WHERE t.refunded_amount + t.refund_reserved_amount + t.outside_refunded_amount
 	}
 }
 
-// refundEffects: the transactions of refunds from before the column carry the VAT of their lines. VAT is computed in whole halalas and
-// ten-thousandths, as transactionAmount does. Money that came too late was never sold, so its refund has no line and takes from no account.
+// refundEffects: the transactions of refunds from before the column carry the VAT of their entries. VAT is computed in whole halalas and
+// ten-thousandths, as transactionAmount does. Money that came too late was never sold, so its refund has no entry and takes from no
+// account.
 func refundEffects() check {
 	return check{
 		needs: "refunds.vat_of_amount",
 		rules: []Rule{
 			{"refund-given", "The accounts of a sale give back to the customer exactly the refund, once it SUCCEEDED, and nothing before."},
-			{"refund-line", "A refund of a sale that SUCCEEDED has closed one line of exactly its amount; any other refund has none."},
-			{"refund-paid", "A refund that SUCCEEDED has gone back to the gateway, or was paid out by hand, in full, any other not at all."},
+			{"refund-line", "A refund of a sale that SUCCEEDED has closed one entry of exactly its amount; any other refund has none."},
+			{"refund-paid", "A refund that SUCCEEDED has gone back to the gateway, or was paid out manually, in full, any other not at all."},
 			{"refund-transaction", "A refund that SUCCEEDED has added one transaction of its amount to its payment, any other none."},
 			{"refund-vat", "The VAT of a refund's transaction is what the payment's rate makes of its own amount, and 0 of " +
-				"money in suspense; of one from before that rule, that of the line which it closed."},
+				"money in suspense; of one from before that rule, that of the entry which it closed."},
 		},
 		sql: `
 WITH moved AS (
@@ -78,7 +79,7 @@ ORDER BY 1, 3`,
 
 func refundOrphans() check {
 	return check{
-		rules: []Rule{{"refund-orphan", "Every refund transaction and every refunded line belongs to a refund that SUCCEEDED, of the same " +
+		rules: []Rule{{"refund-orphan", "Every refund transaction and every refunded entry belongs to a refund that SUCCEEDED, of the same " +
 			"payment."}},
 		sql: `
 SELECT 'refund-orphan', 'payment', t.id, format('%s of %s for payment %s', t.status, t.amount, t.parent_id)

@@ -1,6 +1,6 @@
 package audit
 
-// rollupChecks recompute the sums that reports and lists are read from, and look at what searches find lines by
+// rollupChecks recompute the sums that reports and lists are read from, and look at what searches find entries by
 // (rules: reports.exact).
 func rollupChecks() []check {
 	return []check{reportDays(), reportStates(), recordText(), reportTexts()}
@@ -8,7 +8,7 @@ func rollupChecks() []check {
 
 func reportDays() check {
 	return check{
-		rules: []Rule{{"report-days", "What reports read of a day, of each provider and of the whole platform, is what the lines of that " +
+		rules: []Rule{{"report-days", "What reports read of a day, of each provider and of the whole platform, is what the entries of that " +
 			"day add up to."}},
 		needs: "report_days",
 		reach: everything,
@@ -60,7 +60,7 @@ ORDER BY 3, coalesce(k.day, r.day)`,
 func reportStates() check {
 	return check{
 		rules: []Rule{{"report-states", "What the totals of records and the balances of companies read of a state, on each day and in all, of " +
-			"each provider and of the whole platform, is what the lines add up to."}},
+			"each provider and of the whole platform, is what the entries add up to."}},
 		needs: "report_states",
 		reach: everything,
 		sql: `
@@ -95,7 +95,7 @@ ORDER BY 3, coalesce(k.day, r.day), coalesce(k.balance_status, r.balance_status)
 
 func recordText() check {
 	return check{
-		rules: []Rule{{"record-text", "The text that a search finds a line by has the title and the details of the line."}},
+		rules: []Rule{{"record-text", "The text that a search finds an entry by has the title and the details of the entry."}},
 		needs: "record_texts",
 		sql: `
 SELECT 'record-text', 'record', r.id::text, format('%s is searched by text %s, which is another one', r.transaction_number, r.text_id)
@@ -109,7 +109,7 @@ ORDER BY r.id`,
 func reportTexts() check {
 	return check{
 		rules: []Rule{{"report-texts", "What searches count of a text, of each provider and of the whole platform, on each day and in all, is " +
-			"how many lines have the text."}},
+			"how many entries have the text."}},
 		needs: "report_texts",
 		reach: everything,
 		sql: `

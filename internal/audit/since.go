@@ -89,7 +89,7 @@ func inspectSince(ctx context.Context, tx *sql.Tx, since time.Time, found func(D
 
 // touchedSQL finds the payments, bookings and campaigns that anything has happened to since $1, or that wait for something, as arrays in
 // PostgreSQL's words. A payment is found by what was written for it, whether or not it is there itself. Entries of the audit log about
-// several lines at once are of payouts, which have transfers. The attempts of a booking or of a campaign are judged together, so one
+// several entries at once are of payouts, which have transfers. The attempts of a booking or of a campaign are judged together, so one
 // brings the others with it.
 const touchedSQL = `
 WITH noted AS (

@@ -115,13 +115,13 @@ func TestAuditSinceASnapshot(t *testing.T) { //nolint:tparallel // every case lo
 			[]string{"balance-payable", "balance-snapshot", "captured-transfers", "transfer-cause"},
 		},
 		{
-			"an entry of the log about a line of before",
+			"an entry of the log about an older ledger entry",
 			`INSERT INTO audit_log (id, actor_id, actor_role, action, entity, entity_id, details)
 			SELECT gen_random_uuid(), '` + w.finance.UserID.String() + `', 'FINANCE_ADMIN', 'FINANCIAL_RECORD_TRANSFERRED', 'financial_record', id,
 			'{"after": {"payout_reference": "X"}}' FROM financial_records WHERE balance_status = 'TRANSFERRED' LIMIT 1`,
 			[]string{"log-sealed", "record-payout"},
 		},
-		{"a payment of before", "UPDATE payment_transactions SET vat_amount = 1" + split, nil},
+		{"an older payment", "UPDATE payment_transactions SET vat_amount = 1" + split, nil},
 		{"a payment that something has happened to", "UPDATE payment_transactions SET vat_amount = 1" + touch + split, []string{"record-vat", "transaction-vat"}},
 		{
 			"a payment of whose booking something has happened", "UPDATE payment_transactions SET vat_amount = 1" + split +

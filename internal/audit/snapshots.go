@@ -60,7 +60,7 @@ ORDER BY 3`,
 	}}
 }
 
-// sinceSnapshot holds the sums that reports are read from against the last snapshot and the transfers since then. It reads no line and no
+// sinceSnapshot holds the sums that reports are read from against the last snapshot and the transfers since then. It reads no entry and no
 // older transfer: what was done to the sums shows, and what was done to transfers that were sealed is for the full audit to find.
 func sinceSnapshot() check {
 	return check{

@@ -1,6 +1,6 @@
 package audit
 
-// subjectChecks compare rows that name each other: the payer, the subject, the recipient, and the payout of a line.
+// subjectChecks compare rows that name each other: the payer, the subject, the recipient, and the payout of an entry.
 func subjectChecks() []check {
 	return []check{paymentSubject(), refundParent(), refundSubject(), recordPayout()}
 }
@@ -78,8 +78,8 @@ WHERE t.id IS NULL OR f.currency <> coalesce(t.captured_currency, t.currency)
 // the migration 0017, and of versions that ran on beside it, not every one names a person.
 func recordPayout() check {
 	return check{
-		rules: []Rule{{"record-payout", "The reference, the day, the moment and the person of a line's payout are those of its entry in the " +
-			"audit log; a line that was not paid out has none. A mark that was taken back was that of its entry, too, for that entry's " +
+		rules: []Rule{{"record-payout", "The reference, the day, the moment and the person of an entry's payout are those of its entry in the " +
+			"audit log; an entry that was not paid out has none. A mark that was taken back was that of its entry, too, for that entry's " +
 			"reason."}},
 		needs: "payout_reversals",
 		sql: `

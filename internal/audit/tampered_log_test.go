@@ -64,7 +64,7 @@ func logTamperings(w *world) []tampering {
 			of(w.Trip.ID), nil,
 		},
 		{
-			"log-sealed", "those of before are not sealed", `INSERT INTO audit_seal_start (created_at, id, until, begun_at)
+			"log-sealed", "older entries are not sealed", `INSERT INTO audit_seal_start (created_at, id, until, begun_at)
 			SELECT max(created_at), '00000000-0000-0000-0000-000000000000', '1999-01-01', now() - interval '2 days' FROM audit_log`, nil, nil, nil,
 		},
 		{

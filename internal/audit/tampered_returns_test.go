@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// cameBack has two refunds fail after they had succeeded; one of them is paid out by hand.
+// cameBack has two refunds fail after they had succeeded; one of them is paid out manually.
 func (w *world) cameBack(t *testing.T) {
 	t.Helper()
 

@@ -44,7 +44,7 @@ func secondDebitTamperings(w *world) []tampering {
 			nil,
 		},
 		{
-			"late-incident", "a second debit without an incident", "DELETE FROM incidents WHERE payment_transaction_id = $1",
+			"late-incident", "a second payment without an incident", "DELETE FROM incidents WHERE payment_transaction_id = $1",
 			[]any{w.again.ID},
 			of(w.again.ID),
 			nil,

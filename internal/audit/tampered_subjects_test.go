@@ -24,16 +24,16 @@ func transferTamperings(w *world) []tampering {
 	)
 
 	return []tampering{
-		{"transfer-cause", "a sale without its line", setRecord, []any{w.kept.ID, "SALE_NET", nil}, sale, nil},
-		{"transfer-cause", "a refund without its line", setRecord, []any{w.split.ID, "REFUND_NET", nil}, back, nil},
-		{"transfer-cause", "a payout without its line", setRecord, []any{w.clawed.ID, "PAYOUT", nil}, payout, []string{"payout-transfer"}},
+		{"transfer-cause", "a sale without its entry", setRecord, []any{w.kept.ID, "SALE_NET", nil}, sale, nil},
+		{"transfer-cause", "a refund without its entry", setRecord, []any{w.split.ID, "REFUND_NET", nil}, back, nil},
+		{"transfer-cause", "a payout without its entry", setRecord, []any{w.clawed.ID, "PAYOUT", nil}, payout, []string{"payout-transfer"}},
 		{
 			"transfer-cause", "a sale for a refund", "UPDATE ledger_transfers SET refund_id = $2 WHERE transaction_id = $1 AND kind = 'SALE_NET'",
 			[]any{w.kept.ID, w.refused.ID},
 			sale, nil,
 		},
 		{
-			"transfer-cause", "a refund out of another line", `UPDATE ledger_transfers SET record_id = (
+			"transfer-cause", "a refund out of another entry", `UPDATE ledger_transfers SET record_id = (
 			SELECT id FROM financial_records WHERE payment_transaction_id = $1 AND balance_status <> 'REFUNDED') WHERE refund_id = $2 AND kind = 'REFUND_NET'`,
 			[]any{w.split.ID, w.partial.ID},
 			back, nil,
@@ -171,7 +171,7 @@ func wayTamperings(w *world) []tampering {
 			of(w.byHand.ID), nil,
 		},
 		{
-			"refund-channel", "one that was paid by hand", "UPDATE ledger_transfers SET credit_account = 'platform:bank' WHERE refund_id = $1 AND kind = 'REFUND_PAID'",
+			"refund-channel", "one that was paid manually", "UPDATE ledger_transfers SET credit_account = 'platform:bank' WHERE refund_id = $1 AND kind = 'REFUND_PAID'",
 			[]any{w.partial.ID},
 			of(w.partial.ID), nil,
 		},
@@ -219,14 +219,14 @@ func subjectTamperings(w *world) []tampering {
 	setRefund := func(name, what string, also ...string) tampering {
 		return tampering{"refund-subject", name, "UPDATE refunds SET " + what + " WHERE id = $1", []any{w.pending.ID}, of(w.pending.ID), also}
 	}
-	setLine := func(name, what string) tampering {
+	setEntry := func(name, what string) tampering {
 		return tampering{
 			"record-payout", name, "UPDATE financial_records SET " + what + " WHERE payment_transaction_id = $1 AND transferred_at IS NOT NULL",
 			[]any{w.clawed.ID},
 			w.line(w.clawed.ID, "split_from IS NULL AND kind = 'SALE'"), nil,
 		}
 	}
-	moved := setLine("another moment", "transferred_at = transferred_at + interval '1 second'")
+	moved := setEntry("another moment", "transferred_at = transferred_at + interval '1 second'")
 	moved.also = []string{"transfer-moment"}
 
 	return []tampering{
@@ -257,12 +257,12 @@ func subjectTamperings(w *world) []tampering {
 		setRefund("somebody else", "requested_by = "+other),
 		setRefund("nobody any more", "requested_by = NULL"),
 		{
-			"record-payout", "a payout of a line that was not paid out", "UPDATE financial_records SET payout_reference = 'P-1' WHERE payment_transaction_id = $1",
+			"record-payout", "a payout of an entry that was not paid out", "UPDATE financial_records SET payout_reference = 'P-1' WHERE payment_transaction_id = $1",
 			[]any{w.kept.ID},
 			w.line(w.kept.ID, "true"), nil,
 		},
-		setLine("another reference", "payout_reference = 'other'"),
-		setLine("another day", "payout_date = '2020-01-01'"),
+		setEntry("another reference", "payout_reference = 'other'"),
+		setEntry("another day", "payout_date = '2020-01-01'"),
 		moved,
 	}
 }

@@ -21,7 +21,7 @@ func of(id uuid.UUID) func(*testing.T) uuid.UUID {
 	return func(*testing.T) uuid.UUID { return id }
 }
 
-// line finds a payment's first or only line of which the condition holds.
+// line finds a payment's first or only entry of which the condition holds.
 func (w *world) line(payment uuid.UUID, where string) func(*testing.T) uuid.UUID {
 	return func(t *testing.T) uuid.UUID {
 		t.Helper()
@@ -72,7 +72,7 @@ func recordTamperings(w *world) []tampering {
 			[]string{"record-arithmetic", "balance-payable", "provider-balance"},
 		},
 		{
-			"record-rate", "a line of another rate than its attempt", "UPDATE financial_records SET commission_rate = 0.2 WHERE payment_transaction_id = $1",
+			"record-rate", "an entry of another rate than its attempt", "UPDATE financial_records SET commission_rate = 0.2 WHERE payment_transaction_id = $1",
 			[]any{w.kept.ID},
 			live, nil,
 		},
@@ -105,7 +105,7 @@ func recordTamperings(w *world) []tampering {
 		},
 		{
 			"split-chain", "a rest of another payment", "UPDATE financial_records SET split_from = (SELECT id FROM financial_records WHERE payment_transaction_id = $2) WHERE payment_transaction_id = $1",
-			[]any{w.kept.ID, w.promised.ID},
+			[]any{w.kept.ID, w.reserved.ID},
 			live,
 			[]string{"one-first-line", "transfer-cause"},
 		},
@@ -167,34 +167,34 @@ func balanceTamperings(w *world) []tampering {
 			[]string{"balance-customer"},
 		},
 		{
-			"one-first-line", "a second line", `INSERT INTO financial_records SELECT (jsonb_populate_record(r, jsonb_build_object(
+			"one-first-line", "a second entry", `INSERT INTO financial_records SELECT (jsonb_populate_record(r, jsonb_build_object(
 			'id', gen_random_uuid(), 'transaction_number', left(transaction_number, 8) || '000000'))).* FROM financial_records AS r WHERE payment_transaction_id = $1`,
 			[]any{w.kept.ID},
 			of(w.kept.ID),
 			[]string{"balance-commission", "balance-payable", "one-live-line", "provider-balance", "record-vat", "sold-total"},
 		},
 		{
-			"one-live-line", "a line that is gone", "DELETE FROM financial_records WHERE payment_transaction_id = $1 AND balance_status <> 'REFUNDED'",
+			"one-live-line", "an entry that is gone", "DELETE FROM financial_records WHERE payment_transaction_id = $1 AND balance_status <> 'REFUNDED'",
 			[]any{w.split.ID},
 			of(w.split.ID),
 			[]string{"balance-commission", "balance-payable", "provider-balance", "record-vat", "sold-total"},
 		},
 		{
-			"record-vat", "VAT of a line", "UPDATE financial_records SET vat_amount = vat_amount + 0.01 WHERE payment_transaction_id = $1",
+			"record-vat", "VAT of an entry", "UPDATE financial_records SET vat_amount = vat_amount + 0.01 WHERE payment_transaction_id = $1",
 			[]any{w.kept.ID},
 			of(w.kept.ID), nil,
 		},
 		{
-			"refund-lines", "a refunded line that is live", `UPDATE financial_records SET balance_status = 'IN_CURRENT_BALANCE', refunded_amount = 0, refund_id = NULL
+			"refund-lines", "a refunded entry that is live", `UPDATE financial_records SET balance_status = 'IN_CURRENT_BALANCE', refunded_amount = 0, refund_id = NULL
 			WHERE payment_transaction_id = $1`,
 			[]any{w.returned.ID},
 			of(w.returned.ID),
 			[]string{"balance-commission", "balance-payable", "one-live-line", "provider-balance", "refund-line", "transfer-cause"},
 		},
 		{
-			"refund-reserved", "a promise that is forgotten", "UPDATE payment_transactions SET refund_reserved_amount = 0 WHERE id = $1",
-			[]any{w.promised.ID},
-			of(w.promised.ID), nil,
+			"refund-reserved", "a reservation that is forgotten", "UPDATE payment_transactions SET refund_reserved_amount = 0 WHERE id = $1",
+			[]any{w.reserved.ID},
+			of(w.reserved.ID), nil,
 		},
 		{
 			"refund-total", "a refund of another amount", "UPDATE refunds SET amount = amount + 1 WHERE payment_transaction_id = $1",
@@ -209,7 +209,7 @@ func balanceTamperings(w *world) []tampering {
 			[]string{"balance-customer", "refund-paid"},
 		},
 		{
-			"sold-total", "a line of another amount", "UPDATE financial_records SET gross_amount = gross_amount + 10, net_amount = net_amount + 9, platform_commission_amount = platform_commission_amount + 1 WHERE payment_transaction_id = $1",
+			"sold-total", "an entry of another amount", "UPDATE financial_records SET gross_amount = gross_amount + 10, net_amount = net_amount + 9, platform_commission_amount = platform_commission_amount + 1 WHERE payment_transaction_id = $1",
 			[]any{w.kept.ID},
 			of(w.kept.ID),
 			[]string{"balance-commission", "balance-payable", "provider-balance"},
@@ -226,13 +226,13 @@ func balanceTamperings(w *world) []tampering {
 			of(models.TransferID(w.kept.ID, models.TransferSaleNet)), nil,
 		},
 		{
-			"transfer-accounts", "the line of another payment", "UPDATE ledger_transfers SET record_id = (SELECT id FROM financial_records WHERE payment_transaction_id = $2) WHERE transaction_id = $1 AND kind = 'SALE_NET'",
-			[]any{w.kept.ID, w.promised.ID},
+			"transfer-accounts", "the entry of another payment", "UPDATE ledger_transfers SET record_id = (SELECT id FROM financial_records WHERE payment_transaction_id = $2) WHERE transaction_id = $1 AND kind = 'SALE_NET'",
+			[]any{w.kept.ID, w.reserved.ID},
 			of(models.TransferID(w.kept.ID, models.TransferSaleNet)),
 			[]string{"transfer-moment"},
 		},
 		{
-			"payout-transfer", "a line that only says so", "UPDATE financial_records SET balance_status = 'TRANSFERRED', transferred_at = now() WHERE payment_transaction_id = $1",
+			"payout-transfer", "an entry that only says so", "UPDATE financial_records SET balance_status = 'TRANSFERRED', transferred_at = now() WHERE payment_transaction_id = $1",
 			[]any{w.kept.ID},
 			w.line(w.kept.ID, "true"),
 			[]string{"audit-log", "balance-paid-out", "balance-payable", "provider-balance"},

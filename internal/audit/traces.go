@@ -5,14 +5,14 @@ func traceChecks() []check {
 	return []check{auditLog(), notifications()}
 }
 
-// auditLog takes an entry about several lines for each line whose id it lists. Details are free text to the database: ids
+// auditLog takes an audit entry about several ledger entries for each one whose id it lists. Details are free text to the database: ids
 // in them are compared as such.
 func auditLog() check {
 	return check{
 		rules: []Rule{
 			{"audit-actor", "An entry of the audit log about a refund that was asked for or approved, or about a payout, names a user of the " +
 				"service."},
-			{"audit-log", "Every refund that a person asked for, every payout of a line and every mark that was taken back has an entry in the " +
+			{"audit-log", "Every refund that a person asked for, every payout of an entry and every mark that was taken back has an entry in the " +
 				"audit log; those of archived months were counted."},
 		},
 		needs: archive,

@@ -6,11 +6,11 @@ func transfers() check {
 	return check{
 		rules: []Rule{
 			{"transfer-accounts", "A transfer moves money between the accounts that its kind names, of its own payment's gateway and " +
-				"provider, for its own payment's line and refund."},
-			{"transfer-cause", "A sale and a payout name their line, a refund its refund and the line that it closed, and none of them " +
-				"anything else; money that came too late, is in suspense or was given back without an order has no line."},
-			{"transfer-moment", "A transfer is of the moment at which its line, its refund's transaction, its payout, its incident or the " +
-				"gateway's word came; money in suspense may have come later than the first event of its incident."},
+				"provider, for its own payment's entry and refund."},
+			{"transfer-cause", "A sale and a payout name their entry, a refund its refund and the entry that it closed, and none of them " +
+				"anything else; money that came too late, is in suspense or was given back without an order has no entry."},
+			{"transfer-moment", "A transfer is of the moment at which its entry, its refund's transaction, its payout, its incident or the " +
+				"gateway's answer came; money in suspense may have come later than the first event of its incident."},
 		},
 		needs:   outside,
 		sql:     transfersSQL,

@@ -37,8 +37,8 @@ type world struct {
 	declined models.PaymentTransaction // failed
 	late     models.PaymentTransaction // money that came when the seats were gone, still owed
 	owed     models.Refund             // of other late money, which has gone back
-	promised models.PaymentTransaction // paid, with a refund that is PENDING
-	pending  models.Refund             // the refund of promised
+	reserved models.PaymentTransaction // paid, with a refund that is PENDING
+	pending  models.Refund             // the refund of reserved
 	partial  models.Refund             // the first refund of split
 	refused  models.Refund             // one that the gateway refused
 	mismatch uuid.UUID                 // event of another amount
@@ -53,7 +53,7 @@ type world struct {
 	logged                       [3]uuid.UUID  // entries of the audit log, two under the first of three seals and one under the last
 
 	outside models.PaymentTransaction // of which the gateway gave some back without an order
-	again   models.PaymentTransaction // a second debit, still owed
+	again   models.PaymentTransaction // a second payment, still owed
 
 	owedAgain, repaid models.Refund // that failed after they had succeeded; the second was paid out then
 }
@@ -74,14 +74,14 @@ func newWorld(t *testing.T) *world {
 	w.finance = db.Actor{UserID: w.Users[models.RoleFinanceAdmin].ID, Role: models.RoleFinanceAdmin, RequestID: "req-1"}
 
 	w.kept, w.split, w.clawed = w.paid(t), w.paid(t), w.paid(t)
-	w.returned, w.promised = w.paid(t), w.paid(t)
+	w.returned, w.reserved = w.paid(t), w.paid(t)
 
 	w.partial = w.refund(t, w.split, "33.33")
 	w.refund(t, w.split, "0.07")
 	w.transfer(t, w.clawed)
 	w.refund(t, w.clawed, "40.00")
 	w.refund(t, w.returned, "115.00")
-	w.pending = w.reserve(t, w.promised, "10.00")
+	w.pending = w.reserve(t, w.reserved, "10.00")
 	w.refused = w.reserve(t, w.kept, "1.00")
 	w.settle(t, w.refused, models.RefundFailed)
 	w.buyCampaign(t)

@@ -129,7 +129,7 @@ func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (Sign
 	token, err := s.client(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	if err != nil {
 		if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.ErrorCode != "" {
-			return SignedOn{}, signOnError("token endpoint: " + plainCode(refused.ErrorCode))
+			return SignedOn{}, signOnError("sign_on.token_endpoint", "code", plainCode(refused.ErrorCode))
 		}
 
 		return SignedOn{}, s.unavailable(ctx, errors.New("exchange code: no answer"))
@@ -145,13 +145,13 @@ func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (Sign
 
 	switch {
 	case said.Email == "":
-		return SignedOn{}, signOnError("no email claim")
+		return SignedOn{}, signOnError("sign_on.no_email")
 	case said.Verified == nil:
-		return SignedOn{}, signOnError("no email_verified claim")
+		return SignedOn{}, signOnError("sign_on.no_email_verified")
 	case !bool(*said.Verified):
-		return SignedOn{}, signOnError("email_verified is false")
+		return SignedOn{}, signOnError("sign_on.email_unverified")
 	case who.At.After(now.Add(signOnSkew)):
-		return SignedOn{}, signOnError("auth_time is in the future")
+		return SignedOn{}, signOnError("sign_on.auth_time_future")
 	case who.At.After(now):
 		who.At = now
 	}
@@ -163,11 +163,11 @@ func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (Sign
 	// prompt and max_age are asked for; whether the provider has kept to them only these claims tell.
 	switch {
 	case who.At.IsZero():
-		return SignedOn{}, signOnError("no auth_time claim for a step-up")
+		return SignedOn{}, signOnError("sign_on.no_auth_time")
 	case now.Sub(who.At) >= models.StepUpFor:
-		return SignedOn{}, signOnError("auth_time is too old for a step-up")
+		return SignedOn{}, signOnError("sign_on.auth_time_old")
 	case !who.SecondFactor:
-		return SignedOn{}, signOnError("no second factor in amr or acr for a step-up")
+		return SignedOn{}, signOnError("sign_on.no_factor_claim")
 	default:
 		return who, nil
 	}
@@ -177,7 +177,7 @@ func (s *SignOn) Finish(ctx context.Context, a SignOnAttempt, code string) (Sign
 func (s *SignOn) identify(ctx context.Context, p *oidc.Provider, token *oauth2.Token, nonce string) (*signOnClaims, error) {
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return nil, signOnError("no ID token")
+		return nil, signOnError("sign_on.no_id_token")
 	}
 
 	settings := &oidc.Config{ClientID: s.settings.ClientID}
@@ -193,14 +193,14 @@ func (s *SignOn) identify(ctx context.Context, p *oidc.Provider, token *oauth2.T
 
 	switch {
 	case err != nil:
-		return nil, signOnError("ID token: " + tokenFault(err))
+		return nil, signOnError(tokenFault(err))
 	case id.Nonce != nonce:
-		return nil, signOnError("ID token: nonce of another attempt")
+		return nil, signOnError("sign_on.id_token_nonce")
 	}
 
 	var said signOnClaims
 	if err := id.Claims(&said); err != nil {
-		return nil, signOnError("ID token: claims of an unexpected type")
+		return nil, signOnError("sign_on.id_token_claims")
 	}
 
 	if said.complete() || p.UserInfoEndpoint() == "" {
@@ -218,33 +218,33 @@ func (s *SignOn) identify(ctx context.Context, p *oidc.Provider, token *oauth2.T
 	}
 
 	if said.Email == "" || said.Verified == nil {
-		return nil, signOnError("UserInfo does not say who has logged in")
+		return nil, signOnError("sign_on.user_info_incomplete")
 	}
 
 	return &said, nil // without a second factor
 }
 
 // tokenFault is what is wrong with an ID token, without its contents.
-func tokenFault(err error) string {
-	if _, expired := errors.AsType[*oidc.TokenExpiredError](err); expired {
-		return "expired"
+func tokenFault(err error) models.Key {
+	_, expired := errors.AsType[*oidc.TokenExpiredError](err)
+	has := func(part string) bool { return strings.Contains(err.Error(), part) }
+
+	switch {
+	case expired:
+		return "sign_on.id_token_expired"
+	case has("unexpected signature algorithm"):
+		return "sign_on.id_token_algorithm"
+	case has("issued by a different provider"):
+		return "sign_on.id_token_issuer"
+	case has("expected audience"):
+		return "sign_on.id_token_audience"
+	case has("fetching keys"):
+		return "sign_on.id_token_keys"
+	case has("signature"):
+		return "sign_on.id_token_signature"
+	default:
+		return "sign_on.id_token_malformed"
 	}
-
-	text := err.Error()
-
-	for _, known := range []struct{ part, fault string }{
-		{"unexpected signature algorithm", "signed with an algorithm that the issuer does not announce"},
-		{"issued by a different provider", "of another issuer"},
-		{"expected audience", "for another client"},
-		{"fetching keys", "keys of the issuer not readable"},
-		{"signature", "signature not verified"},
-	} {
-		if strings.Contains(text, known.part) {
-			return known.fault
-		}
-	}
-
-	return "malformed"
 }
 
 // plainCode is an error code of OAuth 2.0, of which other text could be anything.
@@ -261,7 +261,7 @@ func plainCode(code string) string {
 
 // Refused is the error of a browser that comes back with one.
 func (s *SignOn) Refused(code string) error {
-	return signOnError("authorization endpoint: " + plainCode(code))
+	return signOnError("sign_on.authorization_endpoint", "code", plainCode(code))
 }
 
 // Allows reports whether accounts of the role may log in by it.
@@ -275,23 +275,27 @@ func (s *SignOn) unavailable(ctx context.Context, err error) error {
 
 // SignOnError says why a sign-on has failed, for the log and the audit log: no address, no secret, nothing that a stranger has written.
 type SignOnError struct {
-	Reason string
+	Reason models.Text
 
 	domain *models.Error
 }
 
 // Error implements error.
-func (e *SignOnError) Error() string { return e.domain.Error() + " (" + e.Reason + ")" }
+func (e *SignOnError) Error() string { return e.domain.Error() + " (" + e.Reason.String() + ")" }
 
 // Unwrap returns the domain error.
 func (e *SignOnError) Unwrap() error { return e.domain }
 
-func signOnError(reason string) error {
-	return NewSignOnError(models.CodeInvalidCredentials, reason)
+func signOnError(reason models.Key, args ...any) error {
+	return newSignOnError(models.CodeInvalidCredentials, models.TextOf(reason, args...))
 }
 
 // NewSignOnError is a failed sign-on with the code that its page shows.
-func NewSignOnError(code models.Code, reason string) error {
+func NewSignOnError(code models.Code, reason models.Key) error {
+	return newSignOnError(code, models.TextOf(reason))
+}
+
+func newSignOnError(code models.Code, reason models.Text) error {
 	return &SignOnError{Reason: reason, domain: models.NewError(code, "sign_on.failed")}
 }
 

@@ -181,7 +181,7 @@ func TestSignOnClaims(t *testing.T) {
 		if c.refused != "" {
 			why, ok := errors.AsType[*SignOnError](err)
 			require.True(t, ok, "%s: %v", name, err)
-			require.Equal(t, c.refused, why.Reason, name)
+			require.Equal(t, c.refused, why.Reason.String(), name)
 			require.Equal(t, models.CodeInvalidCredentials, models.CodeOf(err), name)
 
 			continue
@@ -221,7 +221,7 @@ func TestSignOnStepUp(t *testing.T) {
 		if c.refused != "" {
 			why, ok := errors.AsType[*SignOnError](err)
 			require.True(t, ok, "%s: %v", name, err)
-			require.Equal(t, c.refused, why.Reason, name)
+			require.Equal(t, c.refused, why.Reason.String(), name)
 
 			continue
 		}
@@ -259,12 +259,12 @@ func TestSignOnReasons(t *testing.T) {
 		_, err := p.signOn(t, s, uuid.Nil, nil, nil)
 		why, ok := errors.AsType[*SignOnError](err)
 		require.True(t, ok)
-		require.Equal(t, want, why.Reason)
+		require.Equal(t, want, why.Reason.String())
 		require.NotContains(t, err.Error(), "example.com")
 	}
 
 	why, _ := errors.AsType[*SignOnError](s.Refused("access_denied"))
-	require.Equal(t, "authorization endpoint: access_denied", why.Reason)
+	require.Equal(t, "authorization endpoint: access_denied", why.Reason.String())
 }
 
 // TestSignOnFollowsItsIssuer: an issuer that signs with another algorithm is believed without a restart, once it says so.
@@ -298,7 +298,7 @@ func TestSignOnFollowsItsIssuer(t *testing.T) {
 
 	_, err = p.signOn(t, s, uuid.Nil, nil, nil)
 	why, _ := errors.AsType[*SignOnError](err)
-	require.Equal(t, "ID token: signed with an algorithm that the issuer does not announce", why.Reason)
+	require.Equal(t, "ID token: signed with an algorithm that the issuer does not announce", why.Reason.String())
 
 	p.mu.Lock()
 	p.announced = "ES256"

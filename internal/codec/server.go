@@ -68,7 +68,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		http.Error(w, "the body is too large, or broke off", http.StatusRequestEntityTooLarge)
+		http.Error(w, "the body is too large, or was cut off", http.StatusRequestEntityTooLarge)
 
 		return
 	}

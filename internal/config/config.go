@@ -147,7 +147,7 @@ type Policies struct {
 	RefundApprovalWait time.Duration `env:"REFUND_APPROVAL_WAIT" envDefault:"168h"`
 	// RefundsAlonePerDay is what one person orders back within 24 hours without an approval, over all payments; 0: no limit.
 	RefundsAlonePerDay models.Money `env:"REFUNDS_ALONE_PER_DAY" envDefault:"20000.00"`
-	// PayoutApprovalAbove is what one person marks as transferred within 24 hours, and confirms of refunds by hand; 0: no limit.
+	// PayoutApprovalAbove is what one person marks as transferred within 24 hours, and confirms as manual payouts; 0: no limit.
 	PayoutApprovalAbove models.Money `env:"PAYOUT_APPROVAL_ABOVE" envDefault:"50000.00"`
 	// RescheduleTolerance is how far a trip may be moved before its customers may have all of their money back.
 	RescheduleTolerance time.Duration `env:"RESCHEDULE_TOLERANCE" envDefault:"2h"`
@@ -159,7 +159,7 @@ type Policies struct {
 	UnpaidBookingsMax int         `env:"UNPAID_BOOKINGS_MAX" envDefault:"5"`
 	UnpaidSeatsMax    int         `env:"UNPAID_SEATS_MAX" envDefault:"20"`
 	BillSeatsShare    models.Rate `env:"BILL_SEATS_SHARE" envDefault:"0.3"`
-	// UnverifiedSeatsShare of a trip's seats, and UnpaidSeatsPerNetwork (/24, /48), are what accounts without a verified e-mail address hold
+	// UnverifiedSeatsShare of a trip's seats, and UnpaidSeatsPerNetwork (/24, /48), are what accounts without a verified email address hold
 	// unpaid, all together; 0: no limit.
 	UnverifiedSeatsShare  models.Rate `env:"UNVERIFIED_SEATS_SHARE" envDefault:"0.2"`
 	UnpaidSeatsPerNetwork int         `env:"UNPAID_SEATS_PER_NETWORK" envDefault:"60"`
@@ -223,7 +223,7 @@ type Notify struct {
 	SMSConcurrency  int `env:"SMS_CONCURRENCY" envDefault:"64"`
 	// Deliverers is by how many deliverers, on all workers, a backlog of messages is shared; 1: by none.
 	Deliverers int `env:"OUTBOX_DELIVERERS" envDefault:"4"`
-	// MessagesPerRecipient is how many e-mails, and how many SMS, an address gets within 24 hours; 0: no limit.
+	// MessagesPerRecipient is how many emails, and how many SMS, an address gets within 24 hours; 0: no limit.
 	MessagesPerRecipient int `env:"MESSAGES_PER_RECIPIENT" envDefault:"20"`
 }
 

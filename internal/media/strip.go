@@ -10,7 +10,7 @@ import (
 // Strip leaves out of a checked photo what its picture does not need: where and with what it was taken (EXIF with GPS, XMP, IPTC),
 // comments, thumbnails, further pictures, and what stands behind its end. Pixels and color profile stay as they are, byte for byte,
 // and so does the orientation, without which viewers would show a photo of a telephone lying on its side. contentType is what Check
-// has said. ok is false for a file that breaks off within its structure.
+// has said. ok is false for a file that ends within its structure.
 func Strip(contentType string, file []byte) (photo []byte, ok bool) {
 	switch contentType {
 	case "image/jpeg":

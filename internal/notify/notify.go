@@ -1,4 +1,4 @@
-// Package notify tells customers by e-mail and SMS what became of their payments (rules: notifications.who), in Arabic and English.
+// Package notify tells customers by email and SMS what became of their payments (rules: notifications.who), in Arabic and English.
 // Deciding what to tell, once, is the outbox's work; this package delivers one message of it. Delivery is at least
 // once: a message carries its id, so that a second delivery can be recognized.
 package notify

@@ -141,7 +141,7 @@ func smtpError(err error) error {
 
 	refusal, ok := errors.AsType[*gomail.SendError](err)
 	if !ok {
-		return failedTo("connection lost", errors.New("notify: the mail server broke off"))
+		return failedTo("connection lost", errors.New("notify: the mail server closed the connection"))
 	}
 
 	const (

@@ -1,5 +1,5 @@
 // Package store puts the packages with the service's SQL together. In these, one exported method is one unit of work: it runs in
-// one SQL transaction, takes its row locks in one order (payment transaction, booking or campaign, trip, ledger line), and
+// one SQL transaction, takes its row locks in one order (payment transaction, booking or campaign, trip, ledger entry), and
 // guards every state change by the state it leaves.
 package store
 

@@ -4,8 +4,8 @@ import type { Role } from './identity';
 export type Operation = keyof typeof access;
 
 /**
- * Whether the role may call the operation. What is shown goes by it; what is allowed does not: the API decides that, from the same
- * lines of its document.
+ * Whether the role may call the operation. Pages leave out what it may not; the API decides that itself, from the same lines of its
+ * document.
  */
 export function may(role: Role, operation: Operation): boolean {
   const roles: readonly string[] = access[operation];

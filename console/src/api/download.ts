@@ -3,7 +3,7 @@ import { sessionFetch } from './transport';
 
 /**
  * Reads a file and hands it to the browser. It goes through the session as every request does, so that a fresh code can be asked
- * for; `progress` is told how many bytes have come.
+ * for; `progress` gets how many bytes have come.
  */
 export async function downloadFile(
   address: string,

@@ -10,7 +10,7 @@ const fresh = 10_000;
 
 const signedInKey = 'rihla.signed_in';
 
-/** Whether somebody was signed in here and has not signed out: who then has no session is told that it ended, and is no newcomer. */
+/** Whether a user was signed in here and has not signed out: the sign-in page then says that the session ended. */
 export const wasSignedIn = () => localStorage.getItem(signedInKey) !== null;
 export const rememberSignedIn = () => {
   localStorage.setItem(signedInKey, 'true');

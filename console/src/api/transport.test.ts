@@ -4,7 +4,7 @@ import { sessionFetch, setHooks, type StepUpMethod } from './transport';
 const refusal = (details?: object) =>
   Response.json({ error: { code: 'STEP_UP_REQUIRED', message: 'First prove who you are.', details } }, { status: 403 });
 
-/** The methods that a request asks the application for, whose dialog ends as it is told, and the status of the answer. */
+/** The methods that a request asks the application for, whose dialog ends as the test says, and the status of the answer. */
 async function asked(details: object | undefined, proved: boolean) {
   const answers = [refusal(details), new Response(null, { status: 204 })];
   vi.stubGlobal('fetch', () => Promise.resolve(answers.shift()));

@@ -39,10 +39,10 @@ setHooks({
     // The link of a mail is opened with and without a session, and its token is in no address to come back to.
     if (leaving || ['/sign-in', '/verify-email'].some((page) => pageNow().startsWith(page))) return;
     leaving = true;
-    // A person who was signed in is told why this page comes; for others it is the way in.
+    // A person who was signed in reads why this page comes; for others it is the way in.
     const ended = queries.getQueryData(meKey) !== undefined || wasSignedIn() ? '&ended=true' : '';
     void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`).then(() => {
-      // Not earlier: a reload before the sign-in page stands would ask again, and find nobody who was signed in.
+      // Not earlier: a reload before the sign-in page stands would ask again, and find no session.
       forgetSignedIn();
       leaving = false;
       queries.clear();

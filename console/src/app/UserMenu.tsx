@@ -18,7 +18,7 @@ export function UserMenu({ me, showKeys }: { me: Me; showKeys: () => void }) {
   const leave = async () => {
     // The cookies are gone with the answer; without one the session ends by itself.
     await logOut().catch(() => null);
-    // The page goes first: it has nobody to show without the session.
+    // The page goes first: it has no user to show without the session.
     await navigate('/sign-in');
     queries.clear();
   };

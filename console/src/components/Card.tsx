@@ -40,7 +40,7 @@ export function Slow() {
   );
 }
 
-/** What is shown was read before, and not again. */
+/** The card shows what was read earlier: reading it again has failed. */
 function Old({ retry }: { retry: () => void }) {
   const { t } = useWords();
   return (

@@ -31,7 +31,7 @@ interface Props<T> {
   selection?: Selection;
   /** How the API sorts when it is not asked: shown and not sent. An order of the page's own is one of its `defaults`. */
   sort?: string;
-  /** What can be done on the page; with the list, where it depends on what is shown. */
+  /** What can be done on the page; with the list, where it depends on the rows. */
   /** Files that the API itself makes of what the filters find, as items of the export menu. */
   exports?: (filters: Record<string, string>) => ReactNode;
   actions?: ReactNode | ((list: List<T>, filters: Record<string, string>) => ReactNode);

@@ -6,7 +6,7 @@ let timer: number | undefined;
 
 function subscribe(listener: () => void) {
   listeners.add(listener);
-  // Nothing has looked at the clock while nobody asked.
+  // Nothing has looked at the clock while no component asked.
   if (timer === undefined) now = Date.now();
   timer ??= window.setInterval(() => {
     now = Date.now();

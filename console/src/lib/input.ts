@@ -12,7 +12,7 @@ const westernDigit = (digit: string) => {
   return String(code >= 0xff10 ? code - 0xff10 : code >= 0x6f0 ? code - 0x6f0 : code - 0x660);
 };
 
-/** Text without what cannot be seen. A browser refuses an e-mail address with it before it is sent. */
+/** Text without what cannot be seen. A browser refuses an email address with it before it is sent. */
 export const visibleText = (text: string) => text.replace(invisible, '');
 
 /** Text with ASCII digits, hyphens for dashes, one plain space between its parts, and nothing that cannot be seen. */

@@ -35,7 +35,7 @@ try {
   app.close();
 }
 
-/** Books, looks at the gateway's page, presses a button there, and looks at what the app is told. */
+/** Books, looks at the gateway's page, presses a button there, and looks at what the app gets. */
 async function pays(
   on: Browser,
   method: Schemas['PaymentMethod'],

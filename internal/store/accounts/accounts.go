@@ -236,7 +236,7 @@ func endSessionsBut(ctx context.Context, tx bun.Tx, user, kept uuid.UUID) error 
 	return nil
 }
 
-// HasUsersOutside reports whether there are users, customers excepted, whose e-mail address is in neither the domain nor
+// HasUsersOutside reports whether there are users, customers excepted, whose email address is in neither the domain nor
 // one below it.
 func (s *Store) HasUsersOutside(ctx context.Context, domain string) (bool, error) {
 	return s.db.NewSelect().Model((*models.User)(nil)).

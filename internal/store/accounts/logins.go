@@ -50,7 +50,7 @@ type LoginFrom struct {
 // LoginTry is one try to log in, counted as a failure until it has succeeded: tries that run side by side cannot be more than
 // the rules allow.
 type LoginTry struct {
-	User models.User // the zero value when no account has the e-mail address
+	User models.User // the zero value when no account has the email address
 	From LoginFrom
 	Code bool // of a second factor, instead of a password
 
@@ -92,7 +92,7 @@ func (s *Store) BeginLogin(ctx context.Context, email string, from LoginFrom, no
 	return try, s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.countTry(ctx, tx, try) })
 }
 
-// unknownSubject is the bucket of an e-mail address without an account, one of unknownBuckets. Which addresses share one is not known
+// unknownSubject is the bucket of an email address without an account, one of unknownBuckets. Which addresses share one is not known
 // without the key, and finding out by trying takes longer than failures are remembered: a network has a bounded number of tries a minute.
 func (s *Store) unknownSubject(email string) uuid.UUID {
 	mac := hmac.New(sha256.New, s.unknown)
@@ -216,7 +216,7 @@ func takeBack(ctx context.Context, tx bun.Tx, try *LoginTry, owner bool) error {
 }
 
 // LoginFailed ends a try whose password was wrong. The failure that is one too many locks the account, and its owner is notified by
-// e-mail: the sweep finds the message.
+// email: the sweep finds the message.
 func (s *Store) LoginFailed(ctx context.Context, try *LoginTry) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// One statement for every account, an unknown one included, whose failures stay out of the log: they name no account, and

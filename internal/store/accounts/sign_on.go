@@ -61,9 +61,9 @@ func (s *Store) StepUpBySignOn(ctx context.Context, u models.User, id uuid.UUID,
 
 // SignOnRefused notes a sign-on that has failed, and why. u is the account of which an identity provider has seen the owner; nil when it
 // is not known whose sign-on it was.
-func (s *Store) SignOnRefused(ctx context.Context, u *models.User, from LoginFrom, reason string) error {
+func (s *Store) SignOnRefused(ctx context.Context, u *models.User, from LoginFrom, reason models.Text) error {
 	details := from.signOnDetails()
-	details["reason"] = reason
+	reason.KeepIn(details, "reason")
 
 	var id *uuid.UUID
 	if u != nil {

@@ -193,7 +193,7 @@ func TestDiscardBookingWhileAnAttemptOpens(t *testing.T) {
 func TestMyBookings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "it confirms a booking by hand", "booking-status")
+	b.Audit.Tampered(t, "it confirms a booking by SQL", "booking-status")
 
 	first, second := b.Book(t, b.Trip, 1), b.Book(t, b.Trip, 1)
 	other := b.Request(b.Trip, 1)

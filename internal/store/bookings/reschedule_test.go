@@ -117,7 +117,7 @@ func TestRescheduledTripIsRefundedInFull(t *testing.T) {
 	require.True(t, b.BookingNow(t, unpaid.ID).BookedDepartureAt.Equal(b.Trip.DepartureAt))
 }
 
-// Every customer who has paid gets a message about every move, by e-mail and SMS, in the language of the booking.
+// Every customer who has paid gets a message about every move, by email and SMS, in the language of the booking.
 func TestCustomersAreToldOfAMove(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

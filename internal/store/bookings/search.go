@@ -25,7 +25,7 @@ type BookingFilter struct {
 	Page       db.Page
 }
 
-// ListedBooking is a booking in the list of all of them, with what is shown of its trip.
+// ListedBooking is a booking in the list of all of them, with the columns of its trip that the list shows.
 type ListedBooking struct {
 	models.Booking `bun:",extend"`
 
@@ -42,7 +42,7 @@ var allBookingsOrder = db.Order{
 }
 
 // ListBookings lists bookings of all customers, newest first. A search finds parts of the booking number, of contact's and
-// passengers' names and of the e-mail address, its words in any order, the phone in any spelling, and whole ids of bookings,
+// passengers' names and of the email address, its words in any order, the phone in any spelling, and whole ids of bookings,
 // payments and refunds, references of gateways, transaction numbers and payout references. Errors: VALIDATION_ERROR on sort,
 // cursor, and on search when it is a booking number with a wrong check character.
 func (s *Store) ListBookings(ctx context.Context, f BookingFilter) (db.Listed[ListedBooking], error) {
@@ -79,7 +79,7 @@ func (s *Store) ListBookings(ctx context.Context, f BookingFilter) (db.Listed[Li
 	return ListFound[ListedBooking](ctx, s.db, w, l, f.Page, allBookingsOrder, by)
 }
 
-// withTrip joins what is shown of a booking's trip.
+// withTrip joins the columns of a booking's trip that the list shows.
 func withTrip(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.Join("JOIN LATERAL (SELECT title AS trip_title, departure_at AS trip_departure_at FROM trips WHERE id = bk.trip_id) AS t ON TRUE")
 }
@@ -177,7 +177,7 @@ func (w searchWords) others(conn *bun.DB) *bun.SelectQuery {
 	return q
 }
 
-// subjects selects the bookings or campaigns of the payments, refunds and ledger lines that are named as a whole.
+// subjects selects the bookings or campaigns of the payments, refunds and ledger entries that are named as a whole.
 func (w searchWords) subjects(conn *bun.DB, column string) *bun.SelectQuery {
 	about := func(table string) *bun.SelectQuery {
 		return conn.NewSelect().TableExpr("? AS x", bun.Ident(table)).ColumnExpr("x.?", bun.Ident(column)).

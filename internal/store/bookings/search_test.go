@@ -172,7 +172,7 @@ func TestListBookingsFiltersAndSorts(t *testing.T) {
 func TestBookingsAreFoundInIndexes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its bookings are inserted by hand")
+	b.Audit.Tampered(t, "its bookings are inserted manually")
 
 	trip := b.InsertTrip(t, 40, nil)
 	b.Exec(t, `INSERT INTO bookings (id, trip_id, provider_id, user_id, seats, hold_until, amount, vat_rate, vat_amount, passengers, contact_name,

@@ -47,12 +47,12 @@ func (b *Books) As(role models.Role) db.Actor {
 	return db.Actor{UserID: b.Users[role].ID, Role: role, RequestID: "req-payout"}
 }
 
-// PaidOut is the confirmation of a refund by hand.
+// PaidOut is the confirmation of a manual payout.
 func PaidOut(refund uuid.UUID, reference string) models.RefundPayout {
 	return models.RefundPayout{RefundID: refund, Decision: models.PayoutPaid, Reference: &reference}
 }
 
-// Decide confirms or rejects a refund by hand.
+// Decide confirms or rejects a manual payout.
 func (b *Books) Decide(t *testing.T, d models.RefundPayout, by models.Role) models.Refund {
 	t.Helper()
 

@@ -63,7 +63,7 @@ func (b *Books) GiveBack(t *testing.T, tx models.PaymentTransaction, amount stri
 	return r
 }
 
-// Records are the ledger lines of a payment's booking, oldest first.
+// Records are the ledger entries of a payment's booking, oldest first.
 func (b *Books) Records(t *testing.T, tx models.PaymentTransaction) []models.FinancialRecord {
 	t.Helper()
 

@@ -29,7 +29,7 @@ func (e *Explainer) BeforeQuery(ctx context.Context, q *bun.QueryEvent) context.
 // AfterQuery implements bun.QueryHook.
 func (*Explainer) AfterQuery(context.Context, *bun.QueryEvent) {}
 
-// Lines puts many lines into the ledger without their payments, and tells the planner about them.
+// Lines puts many entries into the ledger without their payments, and tells the planner about them.
 func (b *Books) Lines(t *testing.T, n int) {
 	t.Helper()
 

@@ -21,7 +21,7 @@ func (b *Books) Lapsed(t *testing.T, trip models.Trip, seats int) models.Payment
 	return tx
 }
 
-// RequireOwed checks that the money of the attempt is a debt to its customer: captured, in an incident, no ledger line.
+// RequireOwed checks that the money of the attempt is a debt to its customer: captured, in an incident, no ledger entry.
 func (b *Books) RequireOwed(t *testing.T, tx models.PaymentTransaction, s models.Settled, why models.FailureCode) {
 	t.Helper()
 

@@ -9,7 +9,7 @@ import (
 )
 
 // LockActs makes what one person does with money count each other: until the transaction ends no other order of a refund, approval, payout
-// or mark of theirs is counted (rules: people.sums). It comes after the lock of the payment and before that of the ledger line.
+// or mark of theirs is counted (rules: people.sums). It comes after the lock of the payment and before that of the ledger entry.
 func LockActs(ctx context.Context, tx bun.Tx, person uuid.UUID) error {
 	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "acts:"+person.String()); err != nil {
 		return fmt.Errorf("lock the acts of a person: %w", err)

@@ -20,8 +20,8 @@ func TestAuditEntriesHaveNamedActions(t *testing.T) {
 
 	files, calls := token.NewFileSet(), 0
 
-	for _, room := range []string{"api", "activities", "cmd", "internal", "worker"} {
-		require.NoError(t, filepath.WalkDir(filepath.Join("../../..", room), func(path string, entry fs.DirEntry, err error) error {
+	for _, folder := range []string{"api", "activities", "cmd", "internal", "worker"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join("../../..", folder), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}

@@ -37,7 +37,7 @@ var (
 )
 
 // GrantTo gives a database role what API and worker need, and takes everything else away: it cannot change or delete a
-// transfer, a state in a payment's trail, what a gateway said or an entry of the audit log, delete a payment or a ledger line, write the
+// transfer, a state in a payment's trail, what a gateway said or an entry of the audit log, delete a payment or a ledger entry, write the
 // sums of reports past the triggers that keep them, or alter a table, by which it could switch off the triggers that guard them. To be
 // called by the owner of the tables after every migration. Error: VALIDATION_ERROR when the role owns tables itself, so that nothing can be
 // taken away from it.

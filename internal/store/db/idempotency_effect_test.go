@@ -32,7 +32,7 @@ func (b *books) dies(t *testing.T, k db.KeyScope) {
 	b.Exec(t, "UPDATE idempotency_keys SET locked_until = now() WHERE key = $1", k.Key)
 }
 
-// marking is a payout under a claim, whose answer is the line's number and state.
+// marking is a payout under a claim, whose answer is the entry's number and state.
 func marking(claim uuid.UUID) ledger.MarkTransfer {
 	return ledger.MarkTransfer{Once: db.Once[models.FinancialRecord]{Claim: claim, Answer: answerOf}}
 }
@@ -41,7 +41,7 @@ func answerOf(r models.FinancialRecord) (db.Answer, error) {
 	return db.Answer{Status: 200, Body: []byte(r.TransactionNumber + " " + string(r.BalanceStatus))}, nil
 }
 
-// line is a ledger line that can be paid out.
+// line is a ledger entry that can be paid out.
 func (b *books) line(t *testing.T) models.FinancialRecord {
 	t.Helper()
 
@@ -51,7 +51,7 @@ func (b *books) line(t *testing.T) models.FinancialRecord {
 func TestAnswerIsKeptWithItsEffect(t *testing.T) {
 	t.Parallel()
 
-	t.Run("whoever is killed after the effect has answered", func(t *testing.T) {
+	t.Run("a request that is killed after the effect has answered", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		line, k := b.line(t), b.Key()

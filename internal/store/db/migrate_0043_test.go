@@ -9,7 +9,7 @@ import (
 	"rihla/models"
 )
 
-// Run again after it was broken off, the migration makes an index anew that is half made.
+// Run again after it was interrupted, the migration makes an index anew that is half made.
 func TestMigrationOfAccountIndexesRunsAgain(t *testing.T) {
 	t.Parallel()
 	s, conn := storetest.Open(t, models.DefaultPolicies())

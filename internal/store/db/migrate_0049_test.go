@@ -46,5 +46,5 @@ func TestMigrationNotesWhatWasPaidBy(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, models.RefundByHand, b.Reserve(t, b.Ask(sadad, "10.00")).Channel, "the database lets it go by hand")
+	require.Equal(t, models.RefundByHand, b.Reserve(t, b.Ask(sadad, "10.00")).Channel, "the database lets it be a manual payout")
 }

@@ -52,7 +52,7 @@ func TestMigrationFoldsAnew(t *testing.T) {
 	}
 
 	bookings, texts := found("عايشة")
-	require.Zero(t, bookings+texts, "the fold of before does not know it")
+	require.Zero(t, bookings+texts, "the older fold does not know it")
 
 	parts := strings.Split(last, "--bun:split")
 	half := len(parts) - 2 // the exchange, and the drop behind it

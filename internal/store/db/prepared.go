@@ -57,7 +57,7 @@ type conn struct {
 	seen    int64         // what it was when this connection last forgot its statements
 }
 
-// Pgx is the connection below one of the pool, as sql.Conn.Raw gives it out: for COPY.
+// Pgx is the connection below one of the pool, as sql.Conn.Raw passes it: for COPY.
 func Pgx(driverConn any) *pgx.Conn { return driverConn.(*conn).Conn() }
 
 // ResetSession implements driver.SessionResetter: it is called before a connection is used again.
@@ -119,7 +119,7 @@ func (c *conn) prepareAnew(err error) bool {
 const outsideTransaction = 'I'
 
 // isStalePlan reports PostgreSQL's refusal to run a prepared statement whose result has other columns since a table was changed. It is
-// told by the place that refuses: the words are in the server's language, and the state (0A000) is that of all that is not supported.
+// recognised by the place that refuses: the words are in the server's language, and the state (0A000) is that of all that is not supported.
 func isStalePlan(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 

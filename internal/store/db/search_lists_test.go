@@ -92,7 +92,7 @@ func TestSearchListsAreCleanedByOne(t *testing.T) {
 	require.EqualValues(t, 2, pages)
 }
 
-// A migration that was broken off half-way is run again, with an index left behind that it had begun.
+// A migration that was interrupted half-way is run again, with an index left behind that it had begun.
 func TestMigrationOfSearchListsRunsAgain(t *testing.T) {
 	t.Parallel()
 	s, conn := storetest.Open(t, models.DefaultPolicies())

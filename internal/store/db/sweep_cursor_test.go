@@ -29,10 +29,10 @@ func TestTurns(t *testing.T) {
 		b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
 
 		paid := b.Paid(t, 1)
-		promised := b.Ask(paid, "5.00")
-		b.Reserve(t, promised)
+		reserved := b.Ask(paid, "5.00")
+		b.Reserve(t, reserved)
 		stuck[tx.ID]++
-		refunds[promised.ID], last = 0, tx.ExpiresAt
+		refunds[reserved.ID], last = 0, tx.ExpiresAt
 	}
 
 	now := last.Add(time.Hour)

@@ -30,8 +30,10 @@ func (s *Store) ReportGatewayDown(ctx context.Context, account models.MerchantAc
 // ReportGatewayUp resolves that incident, if there is one that no worker has seen for as long as unseen. No person has resolved
 // it: resolved_by stays empty.
 func (s *Store) ReportGatewayUp(ctx context.Context, account models.MerchantAccount, unseen time.Duration) error {
-	_, err := s.db.NewUpdate().Model((*models.Incident)(nil)).
-		Set("status = ?", models.IncidentResolved).Set("resolved_at = now()").Set("note = ?", "The gateway answers again.").
+	i := models.Incident{Status: models.IncidentResolved, NoteText: models.TextOf("incident.gateway_up")}
+	i.Note = i.NoteText.String()
+
+	_, err := s.db.NewUpdate().Model(&i).Column("status", "note", "note_text").Set("resolved_at = now()").
 		Where("kind = ?", models.IncidentGatewayOutage).Where("status = ?", models.IncidentOpen).
 		Where("payment_transaction_id IS NULL").Where("details ->> 'gateway' = ?", account).
 		Where("COALESCE((details ->> 'last_seen')::timestamptz, created_at) <= now() - make_interval(secs => ?)", unseen.Seconds()).

@@ -63,7 +63,7 @@ var balanceSQL = "SELECT payable, paid_out, last_payout, as_of FROM (" + strings
 
 // ProviderBalance reads the balance of a provider, ACTIVE or not, as it is now, or as it was at a moment: all transfers
 // that were booked up to and at it. A transfer counts from the beginning of the SQL transaction that has booked it.
-// The balance of a provider is the net amount of its lines IN_CURRENT_BALANCE (rules: reports.balance). Error: NOT_FOUND.
+// The balance of a provider is the net amount of its entries IN_CURRENT_BALANCE (rules: reports.balance). Error: NOT_FOUND.
 func (s *Store) ProviderBalance(ctx context.Context, provider uuid.UUID, asOf *time.Time) (Balance, error) {
 	b := Balance{ProviderID: provider}
 

@@ -61,7 +61,7 @@ func TestProviderBalance(t *testing.T) {
 	b.Paid(t, 1)       // 103.50 net
 	sold := b.booked(t, 1)
 
-	line := b.lineOf(t, tx)
+	line := b.entryOf(t, tx)
 	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
@@ -113,7 +113,7 @@ func TestListBalances(t *testing.T) {
 	tx := b.Paid(t, 2) // 207.00 net
 	sold := b.booked(t, 1)
 
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.lineOf(t, tx).ID, ledger.MarkTransfer{})
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.entryOf(t, tx).ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
 	paid := b.booked(t, 2)
@@ -188,8 +188,8 @@ func (b *books) balances(t *testing.T, f ledger.BalanceFilter) []string {
 	}
 }
 
-// lineOf is the live ledger line of a payment.
-func (b *books) lineOf(t *testing.T, tx models.PaymentTransaction) models.FinancialRecord {
+// entryOf is the live ledger entry of a payment.
+func (b *books) entryOf(t *testing.T, tx models.PaymentTransaction) models.FinancialRecord {
 	t.Helper()
 
 	got, err := b.Store.Ledger.ListRecords(t.Context(), ledger.RecordFilter{BookingID: *tx.BookingID})
@@ -202,7 +202,7 @@ func (b *books) lineOf(t *testing.T, tx models.PaymentTransaction) models.Financ
 		}
 	}
 
-	require.Fail(t, "no live line")
+	require.Fail(t, "no live entry")
 
 	return models.FinancialRecord{}
 }
@@ -211,7 +211,7 @@ func (b *books) lineOf(t *testing.T, tx models.PaymentTransaction) models.Financ
 func TestProviderBalanceIsReadFromIndexes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its transfers are inserted by hand, without their lines")
+	b.Audit.Tampered(t, "its transfers are inserted manually, without their entries")
 	tx := b.Paid(t, 1)
 
 	b.Exec(t, `

@@ -41,8 +41,8 @@ func NotDisputed(ctx context.Context, tx bun.IDB, payments ...uuid.UUID) error {
 	return nil
 }
 
-// notDisputedLines is NotDisputed for lines that are to be paid out. A claw-back takes money back, which a dispute does not forbid.
-func notDisputedLines(ctx context.Context, tx bun.IDB, lines []*models.FinancialRecord) error {
+// notDisputedEntries is NotDisputed for entries that are to be paid out. A claw-back takes money back, which a dispute does not forbid.
+func notDisputedEntries(ctx context.Context, tx bun.IDB, lines []*models.FinancialRecord) error {
 	var payments []uuid.UUID
 
 	for _, r := range lines {

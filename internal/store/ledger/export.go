@@ -76,7 +76,7 @@ var exportColumns = []ExportColumn{
 	{Name: "paid_by", Label: models.Label{AR: "دُفع بطريقة أخرى", EN: "Paid by another method"}, sql: "paid.paid_by"},
 }
 
-// exportRevertedSQL is revertedSQL for very many lines: whether a line can have been taken back at all is looked up in a hash of those
+// exportRevertedSQL is revertedSQL for very many entries: whether an entry can have been taken back at all is looked up in a hash of those
 // that were, which is made once.
 var exportRevertedSQL = revertedWhere("fr.id IN (SELECT record_id FROM payout_reversals)",
 	"fr.transferred_at IN (SELECT transferred_at FROM payout_reversals)")
@@ -169,7 +169,7 @@ func (c ExportColumn) expression(safe bool, lang models.Locale) string {
 	}
 }
 
-// companyName is the name of a line's company: the same for very many lines, it is made harmless once for each company.
+// companyName is the name of an entry's company: the same for very many entries, it is made harmless once for each company.
 const companyName = "p.name"
 
 // exportQuery is the query of an export: latest record date first unless f.Page.Sort says otherwise.
@@ -195,7 +195,7 @@ func (s *Store) exportQuery(f RecordFilter, safe bool, lang models.Locale) (*bun
 	return w.Sorted(f.apply(q)), nil
 }
 
-// ExportCSV writes every ledger line that the filter selects to w as CSV with a header row, in a language or, without one,
+// ExportCSV writes every ledger entry that the filter selects to w as CSV with a header row, in a language or, without one,
 // with names and codes for programs. It counts those that w was given, whatever the end. It is one statement, so neither the
 // size of the ledger nor what happens to it meanwhile matters; PostgreSQL writes the CSV, and what is on its way is all that
 // is held. It ends early, and the statement with it, when ctx does or w fails. No cell can be run as a formula. Error:

@@ -45,7 +45,7 @@ func TestExportLabels(t *testing.T) {
 
 		rows, err := csv.NewReader(&file).ReadAll()
 		require.NoError(t, err)
-		require.Len(t, rows, 2, "a CSV has no totals: they would be counted as a line")
+		require.Len(t, rows, 2, "a CSV has no totals: they would be counted as an entry")
 
 		for i, c := range ledger.ExportColumns() {
 			require.Equal(t, c.Title(lang), rows[0][i])

@@ -14,8 +14,8 @@ import (
 	"rihla/models"
 )
 
-// exportedLine is a ledger line of the export, by its id.
-func (b *books) exportedLine(t *testing.T, id uuid.UUID) map[string]string {
+// exportedEntry is a ledger entry of the export, by its id.
+func (b *books) exportedEntry(t *testing.T, id uuid.UUID) map[string]string {
 	t.Helper()
 
 	for _, row := range b.exported(t, ledger.RecordFilter{}) {
@@ -38,23 +38,23 @@ func TestRecordsShowATransferTakenBack(t *testing.T) {
 	part := b.mark(t, b.Records(t, tx)[0].ID)
 	b.GiveBack(t, tx, "38.33")
 
-	rest, clawback := b.onlyLine(t, tx, isLive), b.onlyLine(t, tx, isClawback)
+	rest, clawback := b.onlyEntry(t, tx, isLive), b.onlyEntry(t, tx, isClawback)
 	for _, line := range []models.FinancialRecord{part, rest, clawback} {
-		require.Empty(t, b.exportedLine(t, line.ID)["payout_reverted_at"], "nothing was taken back")
+		require.Empty(t, b.exportedEntry(t, line.ID)["payout_reverted_at"], "nothing was taken back")
 	}
 
 	reverted := b.revert(t, rest.ID)
 	when := reverted.PayoutRevertedAt.UTC().Truncate(time.Second).Format(time.RFC3339)
 
-	got := b.exportedLine(t, part.ID)
+	got := b.exportedEntry(t, part.ID)
 	require.Equal(t, "REFUNDED", got["balance_status"])
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM refunds WHERE payment_transaction_id = $1 AND gateway_refund_id = $2`,
 		tx.ID, got["gateway_refund_id"]))
 	require.NotEmpty(t, got["transferred_at"])
 	require.Equal(t, when, got["payout_reverted_at"])
-	require.Equal(t, when, b.exportedLine(t, rest.ID)["payout_reverted_at"])
+	require.Equal(t, when, b.exportedEntry(t, rest.ID)["payout_reverted_at"])
 
-	got = b.exportedLine(t, clawback.ID)
+	got = b.exportedEntry(t, clawback.ID)
 	require.Equal(t, "TRANSFERRED", got["balance_status"])
 	require.Equal(t, rest.ID.String(), got["netted_against"])
 
@@ -68,8 +68,8 @@ func TestRecordsShowATransferTakenBack(t *testing.T) {
 	}
 
 	require.Nil(t, b.mark(t, rest.ID).PayoutRevertedAt)
-	require.Empty(t, b.exportedLine(t, rest.ID)["payout_reverted_at"], "its mark stands again")
-	require.Equal(t, when, b.exportedLine(t, part.ID)["payout_reverted_at"], "that of the part does not")
+	require.Empty(t, b.exportedEntry(t, rest.ID)["payout_reverted_at"], "its mark stands again")
+	require.Equal(t, when, b.exportedEntry(t, part.ID)["payout_reverted_at"], "that of the part does not")
 }
 
 // TestExportWordsInArabic: what the service itself has written into details is in the language of the file; titles are as people have
@@ -124,7 +124,7 @@ func TestExportWordsInArabic(t *testing.T) {
 	}
 }
 
-// Each line says by what its payment came, where that is not what was chosen.
+// Each entry says by what its payment came, where that is not what was chosen.
 func TestExportSaysWhatWasPaidBy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -132,7 +132,7 @@ func TestExportSaysWhatWasPaidBy(t *testing.T) {
 	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.PaymentMethod = models.MethodBillPayment }))
 	b.Settle(t, tx, time.Now())
 
-	got := b.exportedLine(t, b.Records(t, tx)[0].ID)
+	got := b.exportedEntry(t, b.Records(t, tx)[0].ID)
 	require.Equal(t, "credit_card", got["payment_method"])
 	require.Equal(t, "bill_payment", got["paid_by"])
 

@@ -12,10 +12,10 @@ import (
 	"rihla/models"
 )
 
-// ExportRows hands every ledger line that the filter selects to yield, one cell per column as text, nil for NULL, and adds
+// ExportRows hands every ledger entry that the filter selects to yield, one cell per column as text, nil for NULL, and adds
 // them up by kind, balance status and mark, in this order. lang is as in ExportCSV. Text is as it is: what could be a formula
 // is for the format to deal with. The cells are valid until yield returns; an error of yield ends the export and is returned.
-// It is one statement, as in ExportCSV, and the sums are those of the lines that it gave.
+// It is one statement, as in ExportCSV, and the sums are those of the entries that it gave.
 func (s *Store) ExportRows(
 	ctx context.Context, f RecordFilter, lang models.Locale, yield func(cells [][]byte) error,
 ) ([]models.RecordSum, error) {
@@ -63,17 +63,17 @@ func (s *Store) ExportRows(
 	return sums.sorted(), nil
 }
 
-// exportSums adds exported lines up.
+// exportSums adds exported entries up.
 type exportSums map[exportGroup]*models.RecordSum
 
-// exportGroup is what decides on how a line counts in a report.
+// exportGroup is what decides on how an entry counts in a report.
 type exportGroup struct {
 	kind   models.RecordKind
 	status models.BalanceStatus
 	marked bool
 }
 
-// Where the lines have what is added up.
+// Where the entries have what is added up.
 var (
 	summedColumns = []struct {
 		at  int
@@ -98,7 +98,7 @@ func columnAt(name string) int {
 	return i
 }
 
-// add counts a line. codes are its kind and balance status.
+// add counts an entry. codes are its kind and balance status.
 func (e exportSums) add(cells, codes [][]byte) error {
 	g := exportGroup{models.RecordKind(codes[0]), models.BalanceStatus(codes[1]), cells[markColumn] != nil}
 

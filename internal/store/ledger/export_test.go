@@ -66,7 +66,7 @@ func (b *books) exported(t *testing.T, f ledger.RecordFilter) []map[string]strin
 		n -= s.Lines
 	}
 
-	require.Zero(t, n, "every line is in one of the sums")
+	require.Zero(t, n, "every entry is in one of the sums")
 
 	return out
 }
@@ -74,7 +74,7 @@ func (b *books) exported(t *testing.T, f ledger.RecordFilter) []map[string]strin
 func TestExport(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "it moves a line to another day", "record-subject", "transfer-moment")
+	b.Audit.Tampered(t, "it moves an entry to another day", "record-subject", "transfer-moment")
 
 	old, young := b.sale(t, 1), b.sale(t, 2)
 	b.Exec(t, "UPDATE financial_records SET record_date = '2026-03-10', created_at = '2026-03-10 21:59:59.999+00' WHERE id = $1", old.ID)
@@ -144,7 +144,7 @@ func TestExportedTextIsNoFormula(t *testing.T) {
 func TestExportedTextIsNoFormulaBetweenSemicolons(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "it is paid out by hand", "record-payout")
+	b.Audit.Tampered(t, "it is paid out manually", "record-payout")
 	b.sale(t, 1)
 
 	for _, evil := range []string{"x;=1", "x; \t+1", "x\n=1;", "x\r@1", `x;"=1;`, `x";-1`, "x;\n=1", `"=1;"`} {
@@ -165,11 +165,11 @@ func TestExportedTextIsNoFormulaBetweenSemicolons(t *testing.T) {
 	}
 }
 
-// An export that is cut has handed on as many lines as it says, and the one that it was at.
+// An export that is cut has handed on as many entries as it says, and the one that it was at.
 func TestExportCountsWhatItHandsOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.Audit.Tampered(t, "its entries are inserted manually, without their payments")
 	b.manyRecords(t, 100)
 
 	var whole bytes.Buffer
@@ -183,7 +183,7 @@ func TestExportCountsWhatItHandsOn(t *testing.T) {
 
 		rows, err := b.Store.Ledger.ExportCSV(t.Context(), ledger.RecordFilter{}, "", io.MultiWriter(&failing{left: room}, &taken))
 		require.ErrorIs(t, err, errGone)
-		require.EqualValues(t, strings.Count(taken.String(), "\n"), rows, "the header, and the line that it was at, too")
+		require.EqualValues(t, strings.Count(taken.String(), "\n"), rows, "the header, and the entry that it was at, too")
 	}
 }
 
@@ -204,7 +204,7 @@ func (w *failing) Write(p []byte) (int, error) {
 func TestExportStops(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.Audit.Tampered(t, "its entries are inserted manually, without their payments")
 	b.manyRecords(t, 20_000)
 
 	for range 11 { // more often than there are connections
@@ -248,7 +248,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// manyRecords adds ledger lines that are nothing but rows.
+// manyRecords adds ledger entries that are nothing but rows.
 func (b *books) manyRecords(t *testing.T, n int) {
 	t.Helper()
 

@@ -10,7 +10,7 @@ import (
 // foldAtMost bounds the deltas of one fold, and so how long its transaction takes: some hundred milliseconds.
 const foldAtMost = 10_000
 
-// FoldReports adds what ledger lines have added to the sums of reports since the last fold to the rows that hold them, and returns how
+// FoldReports adds what ledger entries have added to the sums of reports since the last fold to the rows that hold them, and returns how
 // many deltas it was. Readers see the same sums before and after. Concurrent callers do not wait: there is nothing to do for all but
 // one of them.
 func (s *Store) FoldReports(ctx context.Context) (folded int64, err error) {

@@ -11,7 +11,7 @@ import (
 	"rihla/models"
 )
 
-// PayoutSubject is what is being paid out: ledger lines, or a refund by hand.
+// PayoutSubject is what is being paid out: ledger entries, or a manual payout.
 type PayoutSubject struct {
 	Records []uuid.UUID
 	Refund  uuid.UUID
@@ -20,7 +20,7 @@ type PayoutSubject struct {
 // manyUses is how many companies and bookings an error about a used reference names.
 const manyUses = 5
 
-// RequireNewReference refuses a payout reference that another payout has, be it of ledger lines or of a refund by hand, and keeps others
+// RequireNewReference refuses a payout reference that another payout has, be it of ledger entries or of a manual payout, and keeps others
 // who ask the same from going on until the transaction ends. What is being paid out itself may have it: the same call may be repeated.
 // Upper and lower case are alike, as in the search. Error: PAYOUT_REFERENCE_USED with companies and bookings in the details
 // (rules: payouts.reference-new).

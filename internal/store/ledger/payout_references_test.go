@@ -12,8 +12,8 @@ import (
 	"rihla/models"
 )
 
-// A reference that is said to be new is that of no other payout: of lines, whatever their company, or of a refund by hand. Without the word
-// it is taken as before.
+// A reference that is said to be new is that of no other payout: of entries, whatever their company, or of a manual payout. Without the
+// word it is taken as before.
 func TestNewPayoutReference(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -69,7 +69,7 @@ func TestNewPayoutReference(t *testing.T) {
 	require.Len(t, domain.Details["bookings"], 1)
 }
 
-// Of two people who give different lines the same new reference at once, one is refused.
+// Of two people who give different entries the same new reference at once, one is refused.
 func TestNewPayoutReferenceAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -90,7 +90,7 @@ func TestNewPayoutReferenceAtOnce(t *testing.T) {
 	}
 }
 
-// Who marked a line is in the list: that person cannot take the mark back.
+// Who marked an entry is in the list: that person cannot take the mark back.
 func TestRecordsNameWhoMarkedThem(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,11 +9,11 @@ import (
 	"rihla/models"
 )
 
-// InsertRecord gives the line its number and writes it. A second line for the same cause is a bug that the primary
+// InsertRecord gives the entry its number and writes it. A second entry for the same cause is a bug that the primary
 // key turns into an error.
 func InsertRecord(ctx context.Context, tx bun.Tx, r *models.FinancialRecord) error {
 	if _, err := NewRecord(tx, r).Exec(ctx); err != nil {
-		return fmt.Errorf("insert ledger line: %w", err)
+		return fmt.Errorf("insert ledger entry: %w", err)
 	}
 
 	return nil
@@ -27,13 +27,13 @@ func NewRecord(db bun.IDB, r *models.FinancialRecord) *bun.InsertQuery {
 			r.RecordDate.Year()))
 }
 
-// TransactionNumber is the number that people know a line by; n is the next of financial_record_numbers.
+// TransactionNumber is the number that people know an entry by; n is the next of financial_record_numbers.
 func TransactionNumber(day models.Date, n int64) string {
 	return fmt.Sprintf("RH-%d-%06d", day.Year(), n)
 }
 
 // PostTransfers writes transfers in the transaction of their cause; none is no error. The row that decides about them is locked before: the
-// payment, or of a payout the ledger lines.
+// payment, or of a payout the ledger entries.
 func PostTransfers(ctx context.Context, tx bun.Tx, all []models.LedgerTransfer) error {
 	if len(all) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"rihla/models"
 )
 
-// RecordFilter narrows the list and the export of ledger lines; zero fields do not.
+// RecordFilter narrows the list and the export of ledger entries; zero fields do not.
 type RecordFilter struct {
 	Days          models.Days // of record_date
 	BookingID     uuid.UUID
@@ -28,11 +28,11 @@ var recordOrder = db.Order{
 	},
 	ID:       "fr.id",
 	Fallback: db.Sort{Field: "record_date", Desc: true},
-	Within:   "created_at", // a day's lines as they were written: their ids are derived, and say nothing about that
+	Within:   "created_at", // a day's entries as they were written: their ids are derived, and say nothing about that
 }
 
-// ListRecords lists ledger lines with the names of their providers, latest record date first. A page is found in
-// an index, and unless a booking or campaign is asked for, the total comes from sums: neither depends on how many lines there
+// ListRecords lists ledger entries with the names of their providers, latest record date first. A page is found in
+// an index, and unless a booking or campaign is asked for, the total comes from sums: neither depends on how many entries there
 // are. Errors: VALIDATION_ERROR on sort and cursor.
 func (s *Store) ListRecords(ctx context.Context, f RecordFilter) (db.Listed[models.FinancialRecord], error) {
 	f.Search = models.Fold(f.Search)
@@ -42,11 +42,11 @@ func (s *Store) ListRecords(ctx context.Context, f RecordFilter) (db.Listed[mode
 	}}
 
 	switch {
-	case f.BookingID != uuid.Nil || f.AdCampaignID != uuid.Nil: // they have a few lines each, whatever is searched for
+	case f.BookingID != uuid.Nil || f.AdCampaignID != uuid.Nil: // they have a few entries each, whatever is searched for
 	case f.Search == "" || inEveryNumber(f.Search):
 		f.Search = ""
 		by.Total = func(ctx context.Context) (db.Counted, error) {
-			n, err := s.reportedLines(ctx, f.ProviderID, f.Days, f.BalanceStatus)
+			n, err := s.reportedEntries(ctx, f.ProviderID, f.Days, f.BalanceStatus)
 
 			return db.Counted{Rows: n, Exact: true}, err
 		}
@@ -57,12 +57,12 @@ func (s *Store) ListRecords(ctx context.Context, f RecordFilter) (db.Listed[mode
 	return db.ListWith[models.FinancialRecord](ctx, f.apply(s.lines()), f.Page, recordOrder, by)
 }
 
-// lines selects ledger lines.
+// lines selects ledger entries.
 func (s *Store) lines() *bun.SelectQuery {
 	return s.db.NewSelect().Model((*models.FinancialRecord)(nil))
 }
 
-// records selects ledger lines with what people read with them.
+// records selects ledger entries with what people read with them.
 func records(db bun.IDB) *bun.SelectQuery {
 	q := db.NewSelect().ColumnExpr("?TableColumns").ColumnExpr("p.name AS provider_name, bn.booking_number, paid.captured_at").
 		ColumnExpr("(SELECT name FROM users WHERE id = fr.transferred_by) AS transferrer_name").
@@ -71,23 +71,23 @@ func records(db bun.IDB) *bun.SelectQuery {
 	return withSubjects(q)
 }
 
-// withSubjects joins what ledger lines are about: company, payment and booking.
+// withSubjects joins what ledger entries are about: company, payment and booking.
 func withSubjects(q *bun.SelectQuery) *bun.SelectQuery {
 	return withPayment(q.Join("JOIN providers AS p ON p.id = fr.provider_id"))
 }
 
-// withPayment joins a ledger line's payment and booking.
+// withPayment joins a ledger entry's payment and booking.
 func withPayment(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.
 		Join("JOIN payment_transactions AS paid ON paid.id = fr.payment_transaction_id").
 		Join("LEFT JOIN bookings AS bn ON bn.id = fr.booking_id")
 }
 
-// revertedSQL is when the last mark of a ledger line was taken back. A line that is owed has lost the mark with it. One that
-// was refunded under the mark keeps it: the reversal is that of the line's rest.
+// revertedSQL is when the last mark of a ledger entry was taken back. An entry that is owed has lost the mark with it. One that
+// was refunded under the mark keeps it: the reversal is that of the entry's rest.
 var revertedSQL = revertedWhere("true", "fr.transferred_at IS NOT NULL")
 
-// revertedWhere is revertedSQL with a condition for lines that are owed, and one for lines that were refunded.
+// revertedWhere is revertedSQL with a condition for entries that are owed, and one for entries that were refunded.
 func revertedWhere(owed, refunded string) string {
 	return `CASE
 	WHEN fr.balance_status = 'IN_CURRENT_BALANCE' AND ` + owed + ` THEN (

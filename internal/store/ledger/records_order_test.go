@@ -13,20 +13,20 @@ import (
 	"rihla/internal/store/ledger"
 )
 
-// TestRecordsOfADay: within a day the list, its pages and both exports go by when the lines were written. Their ids are derived,
+// TestRecordsOfADay: within a day the list, its pages and both exports go by when the entries were written. Their ids are derived,
 // and in no order.
 func TestRecordsOfADay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "it moves lines to other days", "record-subject", "transfer-moment")
+	b.Audit.Tampered(t, "it moves entries to other days", "record-subject", "transfer-moment")
 
 	const lines = 8
 
-	written := make([]string, 0, lines) // transaction numbers, latest line of the latest day first
+	written := make([]string, 0, lines) // transaction numbers, latest entry of the latest day first
 
 	for i := range lines {
 		line := b.sale(t, 1)
-		// The days go up, and times within a day go up: 3 lines a day.
+		// The days go up, and times within a day go up: 3 entries a day.
 		b.Exec(t, "UPDATE financial_records SET record_date = $2, created_at = $3 WHERE id = $1", line.ID,
 			time.Date(2026, 3, 10+i/3, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 20, 10, 0, i%3, 0, time.UTC))
 

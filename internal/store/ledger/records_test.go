@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// sale makes a paid booking and returns its ledger line.
+// sale makes a paid booking and returns its ledger entry.
 func (b *books) sale(t *testing.T, seats int) models.FinancialRecord {
 	t.Helper()
 
@@ -29,7 +29,7 @@ func (b *books) sale(t *testing.T, seats int) models.FinancialRecord {
 func TestListRecords(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "it moves a line to another day", "record-subject")
+	b.Audit.Tampered(t, "it moves an entry to another day", "record-subject")
 
 	small, large := b.sale(t, 1), b.sale(t, 3)
 	require.Equal(t, "Test Tours", small.ProviderName)

@@ -12,15 +12,15 @@ import (
 )
 
 // report_days holds the sums of every day, of each provider and of the whole platform, kept exact by triggers in the SQL
-// transaction of every change to a ledger line (migration 0008): a report reads a few rows per day.
+// transaction of every change to a ledger entry (migration 0008): a report reads a few rows per day.
 const reportDaysSQL = `
 SELECT day, sum(gross_amount), sum(platform_commission_amount), sum(net_amount), sum(vat_amount),
        sum(in_current_balance_amount), sum(transferred_amount), sum(refunded_amount), sum(advertising_revenue_amount),
        sum(bookings_count)::bigint, sum(campaigns_count)::bigint, sum(refunded_count)::bigint
 FROM report_days WHERE provider_id = $1 AND day BETWEEN $2 AND $3 GROUP BY day`
 
-// Report summarizes the ledger lines of a bounded span of days: those of one provider, or with uuid.Nil those of the whole
-// platform (rules: reports.cards). It costs the same however many lines there are.
+// Report summarizes the ledger entries of a bounded span of days: those of one provider, or with uuid.Nil those of the whole
+// platform (rules: reports.cards). It costs the same however many entries there are.
 func (s *Store) Report(ctx context.Context, provider uuid.UUID, span models.Days) (models.Report, error) {
 	rows, err := s.db.Raw.QueryContext(ctx, reportDaysSQL, pgx.QueryExecModeCacheStatement, provider, span.From, span.To)
 	if err != nil {
@@ -49,9 +49,9 @@ func (s *Store) Report(ctx context.Context, provider uuid.UUID, span models.Days
 	return models.NewReport(span, known), nil
 }
 
-// reportedLines counts the ledger lines of a span of days, each end of which may be open: those of one provider, or of all with
+// reportedEntries counts the ledger entries of a span of days, each end of which may be open: those of one provider, or of all with
 // uuid.Nil; in one state, or in any.
-func (s *Store) reportedLines(
+func (s *Store) reportedEntries(
 	ctx context.Context, provider uuid.UUID, span models.Days, status models.BalanceStatus,
 ) (n int64, err error) {
 	q := s.db.NewSelect().Table("report_days").ColumnExpr("coalesce(sum(?), 0)::bigint", bun.Safe(countedIn(status))).

@@ -27,7 +27,7 @@ const (
 	seatsPerTrip         = 40
 )
 
-// agreement compares rollups with lines in one statement, and so in one snapshot: every sum of every day and company.
+// agreement compares rollups with entries in one statement, and so in one snapshot: every sum of every day and company.
 const agreement = `
 	WITH kept AS (
 		SELECT provider_id, day, sum(gross_amount) AS g, sum(platform_commission_amount) AS c, sum(net_amount) AS n, sum(vat_amount) AS v,
@@ -55,7 +55,7 @@ const agreement = `
 		SELECT * FROM platform EXCEPT SELECT day, sum(g), sum(n), sum(r) FROM counted GROUP BY 1) AS differences)`
 
 // Fifty payments a second are settled, some of them refunded and paid out, while reports and lists are read all the time: no writer
-// is a deadlock's victim, and at no moment does a sum differ from its lines. How long the longest wait for a lock was is logged, not
+// is a deadlock's victim, and at no moment does a sum differ from its entries. How long the longest wait for a lock was is logged, not
 // held to a limit: on a busy machine it measures the machine. It runs alone, for the same reason.
 func TestReportsUnderLoad(t *testing.T) {
 	url := storetest.Database(t)
@@ -120,7 +120,7 @@ func TestReportsUnderLoad(t *testing.T) {
 	t.Logf("%d settlements in %s with %d comparisons; longest wait for a lock %s; %d deltas folded", n, took.Round(time.Millisecond),
 		reads.Load(), time.Duration(longest.Load()), folded.Load())
 
-	require.Zero(t, wrong.Load(), "sums that differed from their lines while money moved")
+	require.Zero(t, wrong.Load(), "sums that differed from their entries while money moved")
 	require.Positive(t, reads.Load())
 	require.Positive(t, folded.Load())
 	require.Zero(t, b.Count(t, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"))

@@ -16,7 +16,7 @@ import (
 func TestReportsAndListsAreFoundInIndexes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.Audit.Tampered(t, "its entries are inserted manually, without their payments")
 	b.Lines(t, 30_000)
 
 	e := &bookstest.Explainer{}
@@ -27,7 +27,7 @@ func TestReportsAndListsAreFoundInIndexes(t *testing.T) {
 	for name, c := range map[string]struct {
 		filter ledger.RecordFilter
 		index  string // that the page is found in
-		number string // and the lines with a number, where it could be one
+		number string // and the entries with a number, where it could be one
 	}{
 		"page 1":                      {ledger.RecordFilter{}, "records_date", ""},
 		"page 100":                    {ledger.RecordFilter{Page: db.Page{Number: 100}}, "records_date", ""},

@@ -16,7 +16,7 @@ import (
 	"rihla/models"
 )
 
-// recomputed are the cards (rules: reports.cards) as a plain query over the lines has them, one CASE for each sentence there.
+// recomputed are the cards (rules: reports.cards) as a plain query over the entries has them, one CASE for each sentence there.
 const recomputed = `
 	SELECT count(*) FILTER (WHERE kind = 'SALE' AND balance_status IN ('IN_CURRENT_BALANCE', 'TRANSFERRED')),
 	       count(*) FILTER (WHERE kind = 'ADVERTISING' AND balance_status IN ('IN_CURRENT_BALANCE', 'TRANSFERRED')),
@@ -61,7 +61,7 @@ func around(now time.Time) models.Days {
 	return models.Days{From: models.DateIn(now).AddDays(-8), To: models.DateIn(now).AddDays(1)}
 }
 
-// requireReport compares the summary with the lines, day by day, for the platform and for the provider.
+// requireReport compares the summary with the entries, day by day, for the platform and for the provider.
 func (b *books) requireReport(t require.TestingT, ctx context.Context) { //nolint:revive // rapid's T comes first, as T does
 	span := around(time.Now())
 
@@ -79,7 +79,7 @@ func (b *books) requireReport(t require.TestingT, ctx context.Context) { //nolin
 			require.Equal(t, figures(want), figures(day.ReportFigures), day.Date.String())
 		}
 
-		// So are the sums of an export, which counts the lines that it gives.
+		// So are the sums of an export, which counts the entries that it gives.
 		sums, err := b.Store.Ledger.ExportRows(ctx, ledger.RecordFilter{Days: span, ProviderID: provider}, models.LocaleArabic,
 			func([][]byte) error { return nil })
 		require.NoError(t, err)
@@ -93,7 +93,7 @@ func (b *books) requireReport(t require.TestingT, ctx context.Context) { //nolin
 	}
 }
 
-// requireTransfersAgree compares the cards with the ledger's accounts, for which every line counts (rules: ledger.transfers).
+// requireTransfersAgree compares the cards with the ledger's accounts, for which every entry counts (rules: ledger.transfers).
 func (b *books) requireTransfersAgree(t *testing.T) {
 	t.Helper()
 
@@ -114,7 +114,7 @@ func (b *books) requireTransfersAgree(t *testing.T) {
 	require.Equal(t, balance(models.AccountCommission).Add(report.Cards.AdvertisingRevenue).String(), report.Cards.Commission.String())
 }
 
-// Whatever is sold, refunded and paid out on whichever days, the summary is what the lines and the transfers add up to.
+// Whatever is sold, refunded and paid out on whichever days, the summary is what the entries and the transfers add up to.
 func TestReportIsWhatTheLinesAddUpTo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -169,7 +169,7 @@ func (b *books) fold(t *testing.T) {
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM report_deltas"))
 }
 
-// days is the content of the folded sums, without days whose lines have all gone.
+// days is the content of the folded sums, without days whose entries have all gone.
 func (b *books) days(t *testing.T) string {
 	t.Helper()
 
@@ -208,11 +208,11 @@ func (b *books) payOutSome(t *testing.T, r *rapid.T, tx models.PaymentTransactio
 	}
 }
 
-// A line that is moved, taken out or put in by hand is followed like any other change.
+// An entry that is moved, deleted or inserted by SQL is followed like any other change.
 func TestReportFollowsEveryChange(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "it deletes and truncates lines by hand")
+	b.Audit.Tampered(t, "it deletes and truncates entries by SQL")
 
 	first, second := b.sale(t, 1), b.sale(t, 2)
 
@@ -239,7 +239,7 @@ func TestReportFollowsEveryChange(t *testing.T) {
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM report_days"))
 }
 
-// Writers at the same time wait neither for each other nor for who folds: lines that are not committed are folded later.
+// Writers at the same time wait neither for each other nor for who folds: entries that are not committed are folded later.
 func TestReportWritersDoNotWait(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -13,35 +13,35 @@ import (
 	"rihla/models"
 )
 
-// A search looks for a text in five places of a ledger line: the trip's title, the details, the transaction number, the
-// payout reference and the provider's name. Titles and details are the same for very many lines, and are looked up once for
+// A search looks for a text in five places of a ledger entry: the trip's title, the details, the transaction number, the
+// payout reference and the provider's name. Titles and details are the same for very many entries, and are looked up once for
 // all of them in record_texts, names in providers. Numbers and references are others each time, and have indexes of their
 // own; so has the number at the end of a claw-back's details.
 
-// foundLines are the lines that a search finds within a filter: all lines of some texts and of some providers, and some
+// foundEntries are the entries that a search finds within a filter: all entries of some texts and of some providers, and some
 // others.
-type foundLines struct {
+type foundEntries struct {
 	search    string
-	texts     int64       // how many have lines that the filter leaves
+	texts     int64       // how many have entries that the filter leaves
 	providers []uuid.UUID // whose names are found, where the filter leaves more than one provider
-	others    []uuid.UUID // lines that are found by a number or payout reference alone
+	others    []uuid.UUID // entries that are found by a number or payout reference alone
 	// tooMany is set when there are more others than anybody lists; then they are counted only.
 	tooMany bool
 	exact   bool  // total is the number of now, see db.Counted
-	total   int64 // lines that are found
-	all     int64 // lines that the filter leaves without the search
+	total   int64 // entries that are found
+	all     int64 // entries that the filter leaves without the search
 }
 
 // searchRecords is ListRecords with a search.
 func (s *Store) searchRecords(
 	ctx context.Context, f RecordFilter, by db.ListOptions,
 ) (db.Listed[models.FinancialRecord], error) {
-	found, err := s.foundLines(ctx, f)
+	found, err := s.foundEntries(ctx, f)
 
 	switch {
 	case err != nil:
 		return db.Listed[models.FinancialRecord]{}, fmt.Errorf("search lines: %w", err)
-	case slices.Contains(found.providers, f.ProviderID): // all of its lines are found
+	case slices.Contains(found.providers, f.ProviderID): // all of its entries are found
 		f.Search = ""
 
 		return s.ListRecords(ctx, f)
@@ -52,7 +52,7 @@ func (s *Store) searchRecords(
 	}
 	by.Ways = func(along *bun.SelectQuery, p db.Window) *bun.SelectQuery {
 		if found.quickerByText(p, f.ProviderID != uuid.Nil) {
-			return s.linesByText(f, found, p)
+			return s.entriesByText(f, found, p)
 		}
 
 		return along
@@ -61,8 +61,8 @@ func (s *Store) searchRecords(
 	return db.ListWith[models.FinancialRecord](ctx, found.alongList(f.narrow(s.lines())), f.Page, recordOrder, by)
 }
 
-func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, error) {
-	found := foundLines{search: f.Search, exact: true}
+func (s *Store) foundEntries(ctx context.Context, f RecordFilter) (foundEntries, error) {
+	found := foundEntries{search: f.Search, exact: true}
 
 	err := s.db.NewSelect().Table("providers").Column("id").
 		Where("search_fold(name) LIKE '%' || search_fold(?) || '%'", db.LikeEscaper.Replace(f.Search)).Scan(ctx, &found.providers)
@@ -74,7 +74,7 @@ func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, err
 		found.providers = nil
 	}
 
-	all, err := s.reportedLines(ctx, f.ProviderID, f.Days, f.BalanceStatus)
+	all, err := s.reportedEntries(ctx, f.ProviderID, f.Days, f.BalanceStatus)
 	if err != nil {
 		return found, err
 	}
@@ -96,8 +96,8 @@ func (s *Store) foundLines(ctx context.Context, f RecordFilter) (foundLines, err
 	return found, s.findOthers(ctx, f, &found)
 }
 
-// addProviders counts the lines of the providers that are found, but for those that are counted by their texts.
-func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundLines) error {
+// addProviders counts the entries of the providers that are found, but for those that are counted by their texts.
+func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundEntries) error {
 	if len(found.providers) == 0 {
 		return nil
 	}
@@ -121,17 +121,17 @@ func (s *Store) addProviders(ctx context.Context, f RecordFilter, found *foundLi
 }
 
 // matching selects the texts that the search finds.
-func (found foundLines) matching(q *bun.SelectQuery) *bun.SelectQuery {
+func (found foundEntries) matching(q *bun.SelectQuery) *bun.SelectQuery {
 	pattern := "%" + db.LikeEscaper.Replace(found.search) + "%"
 
 	return q.TableExpr("record_texts AS rt").
 		Where("(rt.trip_title_folded LIKE search_fold(?0) OR rt.details_folded LIKE search_fold(?0))", pattern)
 }
 
-// reportedTexts selects how many lines of the filter's days and state the texts have that the search finds: those of some providers,
+// reportedTexts selects how many entries of the filter's days and state the texts have that the search finds: those of some providers,
 // or with uuid.Nil of all, in several rows per text. It is the view report_texts (migration 0033) with each part joined by itself: few
 // texts look up their folded counts, and the deltas are read once.
-func (s *Store) reportedTexts(f RecordFilter, found foundLines, providers []uuid.UUID) *bun.SelectQuery {
+func (s *Store) reportedTexts(f RecordFilter, found foundEntries, providers []uuid.UUID) *bun.SelectQuery {
 	folded := s.db.NewSelect().TableExpr("found").Join("JOIN report_texts_folded AS n ON n.text_id = found.id").
 		Where("n.provider_id IN (?)", bun.List(providers))
 	if f.Days.IsAll() {
@@ -164,15 +164,15 @@ func onDays(q *bun.SelectQuery, d models.Days) *bun.SelectQuery {
 	return q
 }
 
-// byText is the SQL of whether a line has a text that the search finds. The planner does not join what it gets with an
-// IS behind it: it looks each line up in the texts, which it has found once.
-func (found foundLines) byText(texts *bun.SelectQuery) schema.QueryWithArgs {
+// byText is the SQL of whether an entry has a text that the search finds. The planner does not join what it gets with an
+// IS behind it: it looks each entry up in the texts, which it has found once.
+func (found foundEntries) byText(texts *bun.SelectQuery) schema.QueryWithArgs {
 	return bun.SafeQuery("(fr.text_id IN (?))", found.matching(texts).Column("rt.id"))
 }
 
-// alongList narrows the lines that a filter leaves to those that are found, to be met on the way along the list. Also when all
+// alongList narrows the entries that a filter leaves to those that are found, to be met on the way along the list. Also when all
 // were found: one that comes before the page is read need not be.
-func (found foundLines) alongList(q *bun.SelectQuery) *bun.SelectQuery {
+func (found foundEntries) alongList(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		q = q.Where("? IS TRUE", found.byText(q.NewSelect()))
 		if len(found.providers) > 0 {
@@ -190,20 +190,20 @@ func (found foundLines) alongList(q *bun.SelectQuery) *bun.SelectQuery {
 	})
 }
 
-// scanFactor is how many times as many lines may be met along the list as would be read by text: they are met one after the
+// scanFactor is how many times as many entries may be met along the list as would be read by text: they are met one after the
 // other in one index.
 const scanFactor = 4
 
-// quickerByText reports whether fewer lines have to be looked at when each text's own are read in order, up to as many as
-// the page needs, than when found ones are met along the list. Both are known: how many lines there are of the texts, and
-// how many lines one has to pass for each that is found.
-func (found foundLines) quickerByText(p db.Window, ofProvider bool) bool {
+// quickerByText reports whether fewer entries have to be looked at when each text's own are read in order, up to as many as
+// the page needs, than when found ones are met along the list. Both are known: how many entries there are of the texts, and
+// how many entries one has to pass for each that is found.
+func (found foundEntries) quickerByText(p db.Window, ofProvider bool) bool {
 	if found.tooMany || found.total == 0 {
 		return found.total == 0
 	}
 
 	read := found.total
-	// Along the lines of a text those of other providers are passed, and in another order than theirs all are sorted.
+	// Along the entries of a text those of other providers are passed, and in another order than theirs all are sorted.
 	if !ofProvider && p.Walk.By[0] == recordOrder.Fallback {
 		read = min(read, (found.texts+int64(len(found.providers)))*p.Rows+int64(len(found.others)))
 	}
@@ -211,8 +211,8 @@ func (found foundLines) quickerByText(p db.Window, ofProvider bool) bool {
 	return found.texts+read <= scanFactor*p.Rows*found.all/found.total
 }
 
-// linesByText selects the found lines that a page needs: the first ones of each text, and the others.
-func (s *Store) linesByText(f RecordFilter, found foundLines, p db.Window) *bun.SelectQuery {
+// entriesByText selects the found entries that a page needs: the first ones of each text, and the others.
+func (s *Store) entriesByText(f RecordFilter, found foundEntries, p db.Window) *bun.SelectQuery {
 	keys := func(q *bun.SelectQuery) *bun.SelectQuery {
 		q = q.Column(recordOrder.ID)
 		for _, k := range p.Walk.Keys {
@@ -230,7 +230,7 @@ func (s *Store) linesByText(f RecordFilter, found foundLines, p db.Window) *bun.
 	}
 
 	if len(found.providers) > 0 {
-		// A line that is found by its text, too, is there once.
+		// An entry that is found by its text, too, is there once.
 		ofProvider := p.First(keys(f.narrow(s.lines()).Where("fr.provider_id = mp.id")))
 		lines = lines.Union(keys(s.db.NewSelect().TableExpr("providers AS mp")).
 			Join("CROSS JOIN LATERAL (?) AS fr", ofProvider).Where("mp.id IN (?)", bun.List(found.providers)))

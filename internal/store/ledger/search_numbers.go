@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// manyOthers is up to how many lines that are found by a number are held in memory for a page.
+// manyOthers is up to how many entries that are found by a number are held in memory for a page.
 const manyOthers = 5000
 
 // NumberPrefix is how every transaction number begins.
@@ -29,12 +29,12 @@ func maybeInNumber(search string) bool {
 	return strings.Trim(strings.ToLower(search), "claw-bk ofrh0123456789") == "" && strings.ContainsAny(search, "0123456789rRhH-")
 }
 
-// findOthers finds the lines that are found by a number or a payout reference alone, and counts them up to db.SearchedUpTo.
-func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundLines) error {
+// findOthers finds the entries that are found by a number or a payout reference alone, and counts them up to db.SearchedUpTo.
+func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundEntries) error {
 	others := func() *bun.SelectQuery {
 		parts := make([]any, 0, len(numbersIn(f.Search)))
 
-		// Each part is found in an index of its own. They have no line in common, so that a part that is enough spares the next.
+		// Each part is found in an index of its own. They have no entry in common, so that a part that is enough spares the next.
 		for i, in := range numbersIn(f.Search) {
 			q := in.narrow(f.narrow(s.lines()).Column("fr.id")).Where("? IS FALSE", found.byText(s.db.NewSelect()))
 			for _, before := range numbersIn(f.Search)[:i] {
@@ -71,7 +71,7 @@ func (s *Store) findOthers(ctx context.Context, f RecordFilter, found *foundLine
 	return nil
 }
 
-// numberPart is one of the places with a number of a line's own.
+// numberPart is one of the places with a number of an entry's own.
 type numberPart struct{ condition schema.QueryWithArgs }
 
 func (p numberPart) narrow(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("?", p.condition) }
@@ -129,7 +129,7 @@ func beforeText(search string) string {
 	return ""
 }
 
-// inNumber narrows lines to those that are found by a number or a payout reference.
+// inNumber narrows entries to those that are found by a number or a payout reference.
 func inNumber(q *bun.SelectQuery, search string) *bun.SelectQuery {
 	return q.WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
 		for _, in := range numbersIn(search) {

@@ -15,15 +15,15 @@ import (
 	"rihla/models"
 )
 
-// searchable puts lines of three titles and all kinds into the ledger, of two companies, over a hundred days.
+// searchable puts entries of three titles and all kinds into the ledger, of two companies, over a hundred days.
 func (b *books) searchable(t *testing.T, n int) uuid.UUID {
 	t.Helper()
 
-	b.Audit.Tampered(t, "its lines are inserted by hand, without their payments")
+	b.Audit.Tampered(t, "its entries are inserted manually, without their payments")
 	tx := b.Paid(t, 1)
 	other := uuid.New()
 
-	// All lines are of one payment, and of refunds that there are not.
+	// All entries are of one payment, and of refunds that there are not.
 	b.Exec(t, "DROP INDEX records_live; ALTER TABLE financial_records DROP CONSTRAINT financial_records_refund_id_fkey")
 	b.Exec(t, `INSERT INTO providers (id, name, email, phone, commission_rate, status)
 		VALUES ($1, 'Other', 'other@rihla.test', '+966500000000', 0.1, 'ACTIVE')`, other)
@@ -41,13 +41,13 @@ func (b *books) searchable(t *testing.T, n int) uuid.UUID {
 		CROSS JOIN LATERAL (SELECT CASE WHEN kind = 'CLAWBACK' THEN -1 ELSE 1 END * (1 + n % 90) AS gross,
 			(ARRAY['IN_CURRENT_BALANCE', 'TRANSFERRED'])[1 + n % 2] AS status) AS m`,
 		tx.ID, b.Provider.ID, other, *tx.BookingID, n)
-	// Refunds leave a line with another state behind.
+	// Refunds leave an entry with another state behind.
 	b.Exec(t, `UPDATE financial_records SET balance_status = 'REFUNDED', refunded_amount = gross_amount, refund_id = gen_random_uuid()
 		WHERE kind = 'SALE' AND transaction_number LIKE '%7'`)
 	b.Exec(t, "UPDATE financial_records SET payout_reference = 'TRF-' || right(transaction_number, 2) || ' أ' WHERE balance_status = 'TRANSFERRED'")
 	b.Exec(t, "UPDATE providers SET name = 'Other / شركة الأولى' WHERE id = $1", other)
 	b.Exec(t, "ANALYZE financial_records")
-	// Folding costs more than everything else of looking at a line: it is done once, and not again for every search.
+	// Folding costs more than everything else of looking at an entry: it is done once, and not again for every search.
 	b.Exec(t, `CREATE TABLE plain_lines AS SELECT f.*, search_fold(trip_title) AS folded_title, search_fold(details) AS folded_details,
 			search_fold(payout_reference) AS folded_reference, search_fold(p.name) AS folded_company
 		FROM financial_records AS f JOIN providers AS p ON p.id = provider_id`)
@@ -65,7 +65,7 @@ const plainSearch = `SELECT id FROM plain_lines, search_fold($1) AS words, searc
 	  AND ($2 = '' OR provider_id::text = $2) AND ($3 = '' OR balance_status = $3) AND record_date BETWEEN $4::date AND $5::date
 	ORDER BY `
 
-// Whatever is searched for, in whichever order and on whichever page: a search finds what looking at every line does.
+// Whatever is searched for, in whichever order and on whichever page: a search finds what looking at every entry does.
 func TestSearchFindsWhatLookingAtEveryLineDoes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

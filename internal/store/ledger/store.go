@@ -1,4 +1,4 @@
-// Package ledger has the SQL of financial records and their transfers, payouts, balances, reports and exports.
+// Package ledger has the SQL of ledger entries and their transfers, payouts, balances, reports and exports.
 package ledger
 
 import (

@@ -11,9 +11,9 @@ import (
 	"rihla/models"
 )
 
-// RecordTotals adds up the ledger lines that ListRecords lists by the same filter, whose page does not matter. By company, days and state
-// they come from the sums of states (migration 0070), which cost the same however many lines there are; by a search, a booking or a
-// campaign it is one statement that reads every such line once.
+// RecordTotals adds up the ledger entries that ListRecords lists by the same filter, whose page does not matter. By company, days and state
+// they come from the sums of states (migration 0070), which cost the same however many entries there are; by a search, a booking or a
+// campaign it is one statement that reads every such entry once.
 func (s *Store) RecordTotals(ctx context.Context, f RecordFilter) (models.RecordTotals, error) {
 	if inEveryNumber(models.Fold(f.Search)) {
 		f.Search = ""

@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// The totals of a filter are what the lines of its list add up to, each halala of them.
+// The totals of a filter are what the entries of its list add up to, each halala of them.
 func TestRecordTotals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -24,11 +24,11 @@ func TestRecordTotals(t *testing.T) {
 	b.Deliver(t, bookstest.Event(advertised, models.EventPaymentSucceeded, nil))
 	b.Settle(t, advertised, time.Now())
 
-	line, reference := b.lineOf(t, partly), "TRF-77"
+	line, reference := b.entryOf(t, partly), "TRF-77"
 	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{Reference: &reference})
 	require.NoError(t, err)
 
-	b.Refund(t, partly, bookstest.Amount("100.01")) // a refunded line, a rest that is transferred, and a claw-back
+	b.Refund(t, partly, bookstest.Amount("100.01")) // a refunded entry, a rest that is transferred, and a claw-back
 
 	for what, f := range map[string]ledger.RecordFilter{
 		"everything": {}, "a company": {ProviderID: b.Provider.ID}, "another company": {ProviderID: uuid.New()},

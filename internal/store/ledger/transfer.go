@@ -14,10 +14,10 @@ import (
 	"rihla/models"
 )
 
-// MaxTransfers is how many ledger lines one call may mark as paid out (rules: payouts.all-or-none).
+// MaxTransfers is how many ledger entries one call may mark as paid out (rules: payouts.all-or-none).
 const MaxTransfers = 500
 
-// MarkTransfer says how a ledger line was paid out; all of it may be left out.
+// MarkTransfer says how a ledger entry was paid out; all of it may be left out.
 type MarkTransfer struct {
 	Reference *string
 	Date      *models.Date
@@ -27,7 +27,7 @@ type MarkTransfer struct {
 	Once db.Once[models.FinancialRecord]
 }
 
-// MarkTransfers says how several ledger lines were paid out together.
+// MarkTransfers says how several ledger entries were paid out together.
 type MarkTransfers struct {
 	IDs       []uuid.UUID // 1 to MaxTransfers, each once
 	Reference *string
@@ -38,10 +38,10 @@ type MarkTransfers struct {
 	Once db.Once[[]models.FinancialRecord]
 }
 
-// MarkTransferred notes that a ledger line has been paid out to its provider: the line, its transfer, an audit entry
-// and the answer to the request in one SQL transaction. The same call again returns the line as it is. Errors: NOT_FOUND,
-// PAYMENT_DISPUTED; RECORD_NOT_TRANSFERABLE when the line is REFUNDED, or was paid out with another reference or date; VALIDATION_ERROR on
-// payout_date when it is in the future or before the line's record_date; PAYOUT_REFERENCE_USED; APPROVAL_REQUIRED when the person
+// MarkTransferred notes that a ledger entry has been paid out to its provider: the entry, its transfer, an audit entry
+// and the answer to the request in one SQL transaction. The same call again returns the entry as it is. Errors: NOT_FOUND,
+// PAYMENT_DISPUTED; RECORD_NOT_TRANSFERABLE when the entry is REFUNDED, or was paid out with another reference or date; VALIDATION_ERROR on
+// payout_date when it is in the future or before the entry's record_date; PAYOUT_REFERENCE_USED; APPROVAL_REQUIRED when the person
 // marks more than policies.PayoutAbove within 24 hours; IDEMPOTENCY_KEY_IN_PROGRESS when the request has lost its key to another one.
 func (s *Store) MarkTransferred(
 	ctx context.Context, by db.Actor, id uuid.UUID, m MarkTransfer,
@@ -89,8 +89,8 @@ func (s *Store) MarkTransferred(
 	return r, nil
 }
 
-// MarkAllTransferred is MarkTransferred for several lines, all or none of them, in the order of the ids (rules: payouts.all-or-none).
-// The same call again returns them as they are; lines of which some are marked already and others are not were never
+// MarkAllTransferred is MarkTransferred for several entries, all or none of them, in the order of the ids (rules: payouts.all-or-none).
+// The same call again returns them as they are; entries of which some are marked already and others are not were never
 // marked together. Errors: VALIDATION_ERROR on ids (none, too many, one
 // twice) and on payout_date as there; NOT_FOUND and RECORD_NOT_TRANSFERABLE with the ids in the details; PAYMENT_DISPUTED;
 // APPROVAL_REQUIRED; IDEMPOTENCY_KEY_IN_PROGRESS.
@@ -160,7 +160,7 @@ func validTransfers(ids []uuid.UUID) error {
 	return nil
 }
 
-// inOrder brings lines into the order of the ids. Error: NOT_FOUND with the ids that have no line.
+// inOrder brings entries into the order of the ids. Error: NOT_FOUND with the ids that have no entry.
 func inOrder(lines []models.FinancialRecord, ids []uuid.UUID) ([]models.FinancialRecord, error) {
 	byID := make(map[uuid.UUID]*models.FinancialRecord, len(lines))
 	for i := range lines {
@@ -195,16 +195,16 @@ func aboutIDs(code models.Code, key models.Key, ids []uuid.UUID) error {
 	return &models.Error{Code: code, Text: models.TextOf(key), Details: map[string][]models.Text{"ids": texts}}
 }
 
-// payout is one call that marks lines.
+// payout is one call that marks entries.
 type payout struct {
 	reference     *string
 	date          *models.Date
-	nettedAgainst *uuid.UUID // of claw-backs: the line whose mark is taken back with them
+	nettedAgainst *uuid.UUID // of claw-backs: the entry whose mark is taken back with them
 	by            db.Actor
 	newReference  bool // another payout's reference is refused
 }
 
-// checkReference refuses a reference of another payout, before any line is locked.
+// checkReference refuses a reference of another payout, before any entry is locked.
 func (p payout) checkReference(ctx context.Context, tx bun.Tx, ids []uuid.UUID) error {
 	if !p.newReference || p.reference == nil {
 		return nil
@@ -213,8 +213,8 @@ func (p payout) checkReference(ctx context.Context, tx bun.Tx, ids []uuid.UUID) 
 	return RequireNewReference(ctx, tx, *p.reference, PayoutSubject{Records: ids})
 }
 
-// lock finds lines and locks them in the order of their ids, whatever order they are asked in: two calls that share
-// lines wait for each other and never in a circle. Refunds hold no more than one of them.
+// lock finds entries and locks them in the order of their ids, whatever order they are asked in: two calls that share
+// entries wait for each other and never in a circle. Refunds hold no more than one of them.
 func (p payout) lock(ctx context.Context, tx bun.Tx, ids []uuid.UUID) ([]models.FinancialRecord, error) {
 	ids = slices.SortedFunc(slices.Values(ids), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 
@@ -228,7 +228,7 @@ func (p payout) lock(ctx context.Context, tx bun.Tx, ids []uuid.UUID) ([]models.
 	return lines, nil
 }
 
-// transferable picks the locked lines that are to be marked: all of them, or none when the same call has marked them all.
+// transferable picks the locked entries that are to be marked: all of them, or none when the same call has marked them all.
 // Error: RECORD_NOT_TRANSFERABLE with the ids of those that can neither be marked nor were by the same call.
 func (p payout) transferable(lines []models.FinancialRecord) ([]*models.FinancialRecord, error) {
 	var (
@@ -259,7 +259,7 @@ func (p payout) transferable(lines []models.FinancialRecord) ([]*models.Financia
 	return open, nil
 }
 
-// isThatOf reports whether the line was marked by the same call.
+// isThatOf reports whether the entry was marked by the same call.
 func (p payout) isThatOf(r *models.FinancialRecord) bool {
 	return r.BalanceStatus == models.BalanceTransferred && equalPointers(p.reference, r.PayoutReference) && equalPointers(p.date, r.PayoutDate)
 }
@@ -273,7 +273,7 @@ func (p payout) mark(ctx context.Context, tx bun.Tx, above models.Money, lines [
 	return p.post(ctx, tx, lines)
 }
 
-// post moves locked lines that are IN_CURRENT_BALANCE to TRANSFERRED, with their transfers and audit entries.
+// post moves locked entries that are IN_CURRENT_BALANCE to TRANSFERRED, with their transfers and audit entries.
 func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) error {
 	if len(lines) == 0 {
 		return nil
@@ -284,7 +284,7 @@ func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 		entries   []models.AuditEntry
 	)
 
-	if err := notDisputedLines(ctx, tx, lines); err != nil {
+	if err := notDisputedEntries(ctx, tx, lines); err != nil {
 		return err
 	}
 
@@ -350,14 +350,14 @@ func (p payout) checkDate(ctx context.Context, tx bun.Tx, lines []*models.Financ
 	return nil
 }
 
-// payoutState is what a payout changes of a line, for the audit log.
+// payoutState is what a payout changes of an entry, for the audit log.
 func payoutState(r *models.FinancialRecord) map[string]any {
 	return map[string]any{
 		"balance_status": r.BalanceStatus, "payout_reference": r.PayoutReference, "payout_date": r.PayoutDate,
 	}
 }
 
-// update is the guarded UPDATE of all lines, which share one moment.
+// update is the guarded UPDATE of all entries, which share one moment.
 func (p payout) update(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) error {
 	ids := make([]uuid.UUID, len(lines))
 	for i, r := range lines {

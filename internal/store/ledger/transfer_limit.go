@@ -12,8 +12,8 @@ import (
 )
 
 // withinLimit bounds what one person marks as transferred within 24 hours, this call included, over all companies (rules:
-// payouts.per-person). Claw-backs count by their amount, too: a mark of one forgives a debt. Lines whose mark was taken back count no more.
-// The caller has locked the person's acts. Error: APPROVAL_REQUIRED.
+// payouts.per-person). Claw-backs count by their amount, too: a mark of one forgives a debt. Entries whose mark was taken back count no
+// more. The caller has locked the person's acts. Error: APPROVAL_REQUIRED.
 func (p payout) withinLimit(ctx context.Context, tx bun.Tx, above models.Money, lines []*models.FinancialRecord) error {
 	if !above.IsPositive() || p.by.UserID == uuid.Nil || len(lines) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func (p payout) withinLimit(ctx context.Context, tx bun.Tx, above models.Money, 
 	}
 }
 
-// lockActs is db.LockActs of who marks. It comes before the locks of the lines.
+// lockActs is db.LockActs of who marks. It comes before the locks of the entries.
 func (p payout) lockActs(ctx context.Context, tx bun.Tx) error {
 	if p.by.UserID == uuid.Nil {
 		return nil

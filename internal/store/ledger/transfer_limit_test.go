@@ -102,7 +102,7 @@ func TestMarksOfOnePersonInParallel(t *testing.T) {
 	require.EqualValues(t, 2, marked.Load())
 }
 
-// Orders, approvals and marks of one person meet refunds and marks of the same lines: they wait for each other and never in a circle.
+// Orders, approvals and marks of one person meet refunds and marks of the same entries: they wait for each other and never in a circle.
 func TestActsOfOnePersonDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

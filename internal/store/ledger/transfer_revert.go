@@ -18,11 +18,11 @@ type RevertTransfer struct {
 	Once db.Once[models.FinancialRecord]
 }
 
-// RevertTransferred takes back that a ledger line was paid out to its provider: what the line still holds is owed again. Its
+// RevertTransferred takes back that a ledger entry was paid out to its provider: what the entry still holds is owed again. Its
 // payout is reversed by a further transfer; the mark as it was, who took it back and why are kept. Claw-backs of parts that
-// were refunded after the payout are owed no more, because the payout never was: they are netted against the line in the
-// same SQL transaction. Errors: NOT_FOUND; FORBIDDEN to who has marked the line, and to a person who is no second one beside them
-// (db.SecondPerson); INVALID_STATE when the line is not
+// were refunded after the payout are owed no more, because the payout never was: they are netted against the entry in the
+// same SQL transaction. Errors: NOT_FOUND; FORBIDDEN to who has marked the entry, and to a person who is no second one beside them
+// (db.SecondPerson); INVALID_STATE when the entry is not
 // TRANSFERRED, was netted, or has a claw-back that is part of another payout (details: ids); IDEMPOTENCY_KEY_IN_PROGRESS.
 func (s *Store) RevertTransferred(ctx context.Context, by db.Actor, id uuid.UUID, in RevertTransfer) (models.FinancialRecord, error) {
 	var r models.FinancialRecord
@@ -57,17 +57,17 @@ func (s *Store) RevertTransferred(ctx context.Context, by db.Actor, id uuid.UUID
 	return r, nil
 }
 
-// payoutRevert is one mark that is taken back, under the locks of its payment and of all of the payment's lines.
+// payoutRevert is one mark that is taken back, under the locks of its payment and of all of the payment's entries.
 type payoutRevert struct {
 	by     db.Actor
 	reason string
 
 	line      *models.FinancialRecord
-	clawbacks []*models.FinancialRecord // of parts that were refunded under the line's mark
+	clawbacks []*models.FinancialRecord // of parts that were refunded under the entry's mark
 }
 
-// lock takes the payment first, as refunds do: none of them can split the line or add a claw-back until this has ended. Then
-// all lines of the payment in the order of their ids, as marking does.
+// lock takes the payment first, as refunds do: none of them can split the entry or add a claw-back until this has ended. Then
+// all entries of the payment in the order of their ids, as marking does.
 func (rv *payoutRevert) lock(ctx context.Context, tx bun.Tx, id uuid.UUID) error {
 	var payment uuid.UUID
 
@@ -98,7 +98,7 @@ func (rv *payoutRevert) lock(ctx context.Context, tx bun.Tx, id uuid.UUID) error
 	return nil
 }
 
-// findClawbacks picks the claw-backs of the refunds that have taken parts of the line since it was marked: those parts have
+// findClawbacks picks the claw-backs of the refunds that have taken parts of the entry since it was marked: those parts have
 // kept the moment of the mark.
 func (rv *payoutRevert) findClawbacks(lines []models.FinancialRecord) {
 	if !rv.line.Kind.IsOfPayment() || rv.line.TransferredAt == nil {
@@ -152,7 +152,7 @@ func (rv *payoutRevert) allowed() error {
 	return nil
 }
 
-// post moves the line back, with its reversal, and nets its claw-backs.
+// post moves the entry back, with its reversal, and nets its claw-backs.
 func (rv *payoutRevert) post(ctx context.Context, tx bun.Tx) error {
 	before, number := payoutState(rv.line), rv.line.TransactionNumber
 
@@ -173,7 +173,7 @@ func (rv *payoutRevert) post(ctx context.Context, tx bun.Tx) error {
 		return err
 	}
 
-	// They refer to the line by its number, which people find it by.
+	// They refer to the entry by its number, which people find it by.
 	return payout{reference: &number, nettedAgainst: &rv.line.ID, by: rv.by}.post(ctx, tx, rv.clawbacks)
 }
 
@@ -210,7 +210,7 @@ func (rv *payoutRevert) reverse(ctx context.Context, tx bun.Tx) error {
 	return PostTransfers(ctx, tx, models.PayoutReversalTransfer(r, kept.N-1))
 }
 
-// countReversals counts how often each of the locked lines was marked and the mark taken back.
+// countReversals counts how often each of the locked entries was marked and the mark taken back.
 func countReversals(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) (map[uuid.UUID]int, error) {
 	ids := make([]uuid.UUID, len(lines))
 	for i, r := range lines {

@@ -41,8 +41,8 @@ func (b *books) revert(t *testing.T, id uuid.UUID) models.FinancialRecord {
 	return r
 }
 
-// onlyLine is the line of a payment of which the condition holds.
-func (b *books) onlyLine(t *testing.T, tx models.PaymentTransaction, holds func(models.FinancialRecord) bool) models.FinancialRecord {
+// onlyEntry is the entry of a payment of which the condition holds.
+func (b *books) onlyEntry(t *testing.T, tx models.PaymentTransaction, holds func(models.FinancialRecord) bool) models.FinancialRecord {
 	t.Helper()
 
 	var found []models.FinancialRecord
@@ -135,8 +135,8 @@ func TestRevertTransfer(t *testing.T) {
 		told[e.Summary]++
 	}
 
-	require.Equal(t, 2, told["Ledger line "+line.TransactionNumber+" was paid out to the provider"])
-	require.Equal(t, 2, told["The payout mark of ledger line "+line.TransactionNumber+" was taken back"])
+	require.Equal(t, 2, told["Ledger entry "+line.TransactionNumber+" was paid out to the provider"])
+	require.Equal(t, 2, told["The payout mark of ledger entry "+line.TransactionNumber+" was taken back"])
 }
 
 // The database itself keeps a mark that nothing reverses, and what was reversed.
@@ -168,7 +168,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 	whole := b.mark(t, b.Records(t, tx)[0].ID)
 	b.GiveBack(t, tx, "38.33")
 
-	rest, clawback := b.onlyLine(t, tx, isLive), b.onlyLine(t, tx, isClawback)
+	rest, clawback := b.onlyEntry(t, tx, isLive), b.onlyEntry(t, tx, isClawback)
 
 	_, err := b.Store.Ledger.RevertTransferred(t.Context(), b.reverter(), whole.ID, ledger.RevertTransfer{Reason: "The wrong line."})
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
@@ -177,7 +177,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 
 	b.revert(t, rest.ID)
 
-	netted := b.onlyLine(t, tx, isClawback)
+	netted := b.onlyEntry(t, tx, isClawback)
 	require.Equal(t, models.BalanceTransferred, netted.BalanceStatus)
 	require.Equal(t, rest.TransactionNumber, *netted.PayoutReference)
 	require.Equal(t, rest.ID, *netted.NettedAgainst)
@@ -191,7 +191,7 @@ func TestRevertTransferAfterARefund(t *testing.T) {
 
 	b.mark(t, rest.ID)
 	b.GiveBack(t, tx, "20.00")
-	b.revert(t, b.onlyLine(t, tx, isLive).ID)
+	b.revert(t, b.onlyEntry(t, tx, isLive).ID)
 	b.RequireBooks(t)
 
 	payable, paidOut = b.balanceOf(t)
@@ -207,7 +207,7 @@ func TestRevertTransferAfterItsClawbackWasSettled(t *testing.T) {
 	b.mark(t, b.Records(t, tx)[0].ID)
 	b.GiveBack(t, tx, "38.33")
 
-	rest, clawback := b.onlyLine(t, tx, isLive), b.mark(t, b.onlyLine(t, tx, isClawback).ID)
+	rest, clawback := b.onlyEntry(t, tx, isLive), b.mark(t, b.onlyEntry(t, tx, isClawback).ID)
 
 	_, err := b.Store.Ledger.RevertTransferred(t.Context(), b.reverter(), rest.ID, ledger.RevertTransfer{Reason: "Returned."})
 	bookstest.RequireCode(t, models.CodeInvalidState, err)

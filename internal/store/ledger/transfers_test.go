@@ -19,7 +19,7 @@ import (
 	"rihla/models"
 )
 
-// sales makes n paid bookings of one seat, and returns the ids of their ledger lines.
+// sales makes n paid bookings of one seat, and returns the ids of their ledger entries.
 func (b *books) sales(t *testing.T, n int) []uuid.UUID {
 	t.Helper()
 
@@ -68,7 +68,7 @@ func TestMarkAllTransferred(t *testing.T) {
 	require.NoError(t, err, "the same call again")
 	require.True(t, got[0].TransferredAt.Equal(*again[0].TransferredAt))
 
-	// What was marked together is one payout: one more line is another call, and no sum of its answer may hold the others.
+	// What was marked together is one payout: one more entry is another call, and no sum of its answer may hold the others.
 	further := b.sale(t, 1).ID
 	_, err = b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: append(m.IDs, further), Reference: m.Reference, Date: m.Date})
 	bookstest.RequireCode(t, models.CodeRecordNotTransferable, err)
@@ -107,7 +107,7 @@ func TestMarkAllTransferredIsAllOrNothing(t *testing.T) {
 	require.NoError(t, err)
 
 	tx := b.Paid(t, 1)
-	back := b.lineOf(t, tx).ID
+	back := b.entryOf(t, tx).ID
 	b.Refund(t, tx, nil)
 
 	reference, never := "BANK-8", []uuid.UUID{uuid.New(), uuid.New()}
@@ -141,10 +141,10 @@ func TestMarkAllTransferredIsAllOrNothing(t *testing.T) {
 func TestMarkAllTransferredTakesMaxTransfers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.Audit.Tampered(t, "its lines are inserted by hand")
+	b.Audit.Tampered(t, "its entries are inserted manually")
 	tx := b.Paid(t, 1)
 
-	// A payment has one live line; claw-backs are as many as wanted.
+	// A payment has one live entry; claw-backs are as many as wanted.
 	b.Exec(t, `
 		WITH r AS (
 			INSERT INTO refunds (id, payment_transaction_id, booking_id, refund_type, amount, currency, status, failure_code, completed_at)
@@ -172,7 +172,7 @@ func TestMarkAllTransferredTakesMaxTransfers(t *testing.T) {
 	require.Equal(t, ledger.MaxTransfers, b.Count(t, "SELECT count(*) FROM ledger_transfers WHERE kind = 'PAYOUT'"))
 }
 
-// Bulks that share lines in every order, single marks and refunds, all at once: no deadlock reaches a caller, every
+// Bulks that share entries in every order, single marks and refunds, all at once: no deadlock reaches a caller, every
 // line is transferred at most once, and the books add up.
 func TestTransfersRaceRefunds(t *testing.T) {
 	t.Parallel()
@@ -187,7 +187,7 @@ func TestTransfersRaceRefunds(t *testing.T) {
 		for range lines {
 			tx := b.Open(t, b.Book(t, trip, 1), 1)
 			b.Report(t, tx, models.EventPaymentSucceeded)
-			payments, ids = append(payments, tx), append(ids, b.lineOf(t, tx).ID)
+			payments, ids = append(payments, tx), append(ids, b.entryOf(t, tx).ID)
 		}
 
 		var wg sync.WaitGroup
@@ -251,7 +251,7 @@ func TestARefundAfterThePayoutIsAudited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tx := b.Paid(t, 1)
-	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.lineOf(t, tx).ID, ledger.MarkTransfer{})
+	_, err := b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, b.entryOf(t, tx).ID, ledger.MarkTransfer{})
 	require.NoError(t, err)
 
 	r := b.Refund(t, tx, nil)
@@ -289,7 +289,7 @@ func TestRefundsAreAudited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tx := b.Paid(t, 1)
-	line := b.lineOf(t, tx)
+	line := b.entryOf(t, tx)
 	r := b.Refund(t, tx, bookstest.Amount("15.00"))
 
 	entries, err := b.Store.DB.ListAudit(t.Context(), db.AuditFilter{Entity: "refund", EntityID: r.ID})
@@ -307,7 +307,7 @@ func TestRefundsAreAudited(t *testing.T) {
 	require.Equal(t, models.AuditRefundSucceeded, done.Action)
 	require.Nil(t, done.ActorID, "the service has settled it")
 	require.Equal(t, "req-refund", done.RequestID)
-	rest := b.lineOf(t, tx)
+	rest := b.entryOf(t, tx)
 	require.JSONEq(t, `{"booking_id": "`+tx.BookingID.String()+`", "payment_transaction_id": "`+tx.ID.String()+`",
 		"refund_transaction_id": "`+r.RefundTransactionID.String()+`", "amount": 15.00, "currency": "SAR",
 		"requested_by": "`+b.Finance.UserID.String()+`", "financial_record_id": "`+line.ID.String()+`",

@@ -49,7 +49,7 @@ func Enqueue(
 	return InsertMessages(ctx, tx, NewMessages(kind, transaction, "", locale, email, phone, data))
 }
 
-// NewMessages are the outbox rows of one message: an e-mail and an SMS, of those that have an address.
+// NewMessages are the outbox rows of one message: an email and an SMS, of those that have an address.
 func NewMessages(
 	kind models.NotificationKind, transaction uuid.UUID, cause string,
 	locale models.Locale, email, phone string, data map[string]string,

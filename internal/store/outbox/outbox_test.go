@@ -151,7 +151,7 @@ func TestNotificationRefusedForGood(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE id = $1 AND status = 'FAILED' AND attempts = 1 AND sent_at IS NULL", n.ID))
 }
 
-// A booking without a phone number has an e-mail only.
+// A booking without a phone number has an email only.
 func TestNotificationsWithoutAnAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

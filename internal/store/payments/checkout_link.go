@@ -29,7 +29,7 @@ type SendCheckout struct {
 type CheckoutSending struct {
 	Booking  models.Booking
 	Attempt  models.PaymentTransaction // that can be paid
-	Messages []models.Notification     // by e-mail and by SMS; at least one
+	Messages []models.Notification     // by email and by SMS; at least one
 	Sent     int                       // how often the booking's links have been sent, with this one
 	At       time.Time
 }
@@ -177,7 +177,7 @@ func countSending(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 		"n", int(models.CheckoutSendingPause.Minutes())), after}
 }
 
-// checkoutMessages are the e-mail and the SMS; none goes by SMS to a country to which none are sent.
+// checkoutMessages are the email and the SMS; none goes by SMS to a country to which none are sent.
 func (s *Store) checkoutMessages(out *CheckoutSending, trip *models.Trip) []models.Notification {
 	b := &out.Booking
 	data := outbox.BookingFacts(b, trip, out.Attempt.Amount)

@@ -31,7 +31,7 @@ func requireTooMany(t *testing.T, after time.Duration, err error) {
 	require.InDelta(t, after.Seconds(), many.After.Seconds(), 1)
 }
 
-// TestSendCheckout: the contact gets the link by e-mail and SMS, once in 5 minutes and 5 times in all; the outbox and the audit log do not
+// TestSendCheckout: the contact gets the link by email and SMS, once in 5 minutes and 5 times in all; the outbox and the audit log do not
 // have the link.
 func TestSendCheckout(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,7 @@ func TestSendCheckout(t *testing.T) {
 	require.ErrorContains(t, err, "checkout_sendings_most")
 }
 
-// TestSendCheckoutWithoutSMS: an SMS that would not be sent is not promised.
+// TestSendCheckoutWithoutSMS: an SMS that would not be sent is not announced.
 func TestSendCheckoutWithoutSMS(t *testing.T) {
 	t.Parallel()
 

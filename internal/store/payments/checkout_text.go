@@ -29,7 +29,7 @@ func (s *Store) CheckoutText(ctx context.Context, t *models.PaymentTransaction) 
 	return title + " (" + number + ")", nil
 }
 
-// Payer is the name and the e-mail address of who pays: the booking's contact, or the account that advertises. Not for logs.
+// Payer is the name and the email address of who pays: the booking's contact, or the account that advertises. Not for logs.
 func (s *Store) Payer(ctx context.Context, t *models.PaymentTransaction) (name, email string, err error) {
 	q := s.db.NewSelect().TableExpr("users").ColumnExpr("name, email").Where("id = ?", t.UserID)
 	if t.BookingID != nil {
@@ -43,7 +43,7 @@ func (s *Store) Payer(ctx context.Context, t *models.PaymentTransaction) (name, 
 	return name, email, nil
 }
 
-// tripTitle names what a transaction pays for, for ledger lines.
+// tripTitle names what a transaction pays for, for ledger entries.
 func tripTitle(ctx context.Context, db bun.IDB, t *models.PaymentTransaction) (string, error) {
 	var title string
 

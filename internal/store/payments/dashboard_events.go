@@ -68,7 +68,7 @@ const transfersSQL = `
 SELECT pg_notify('` + channelDashboard + `', json_build_object('reason', 'TRANSFERS_CHANGED', 'provider_id', provider)::text)
 FROM (SELECT DISTINCT unnest($1::text[]) AS provider) AS moved`
 
-// AnnounceTransfers announces to every process of the API, for its dashboards, that lines of the companies were marked as transferred, or
+// AnnounceTransfers announces to every process of the API, for its dashboards, that entries of the companies were marked as transferred, or
 // marks taken back. It comes after the commit, as AnnounceMoney does.
 func (s *Store) AnnounceTransfers(ctx context.Context, providers []uuid.UUID) error {
 	if _, err := s.db.Raw.ExecContext(ctx, transfersSQL, pgx.QueryExecModeCacheStatement, texts(providers)); err != nil {
@@ -78,10 +78,10 @@ func (s *Store) AnnounceTransfers(ctx context.Context, providers []uuid.UUID) er
 	return nil
 }
 
-// movedOverlap is more than a transaction that writes a ledger line takes until its commit: the line is of the moment it began.
+// movedOverlap is more than a transaction that writes a ledger entry takes until its commit: the entry is of the moment it began.
 const movedOverlap = 30 * time.Second
 
-// MoneyMoved reports whether a ledger line was written within the time before now, or shortly before that: what may have been announced
+// MoneyMoved reports whether a ledger entry was written within the time before now, or shortly before that: what may have been announced
 // and not heard.
 func (s *Store) MoneyMoved(ctx context.Context, within time.Duration) (moved bool, err error) {
 	err = s.db.Raw.QueryRowContext(ctx,

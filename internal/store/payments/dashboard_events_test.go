@@ -68,7 +68,7 @@ func TestListenDashboardSkipsWhatIsNoEvent(t *testing.T) {
 	require.Equal(t, payments.DashboardEvent{Reason: "PAYMENT_SETTLED", ProviderID: provider}, within(t, heard, "the event after the others"))
 }
 
-// Marks as transferred are announced to each company once, however many lines they are about.
+// Marks as transferred are announced to each company once, however many entries they are about.
 func TestAnnounceTransfers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

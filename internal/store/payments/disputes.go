@@ -13,7 +13,7 @@ import (
 )
 
 // NoteDispute notes what the gateway says about a dispute of t, and has a person deal with it. No money moves: what comes of it the company
-// settles. The payment and its ledger lines are locked, so that a refund or a payout is either before the dispute or refused for it; the
+// settles. The payment and its ledger entries are locked, so that a refund or a payout is either before the dispute or refused for it; the
 // messages are too rare to hold others up by that.
 func NoteDispute(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e *models.WebhookEvent) error {
 	if _, err := ledger.LockTransaction(ctx, tx, t.ID); err != nil {

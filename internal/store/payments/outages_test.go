@@ -37,7 +37,8 @@ func TestGatewayOutage(t *testing.T) {
 	require.NoError(t, b.Store.Incidents.ReportGatewayUp(t.Context(), models.AccountGatewayA, 0))
 	require.Equal(t, 2, open())
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM incidents
-		WHERE status = 'RESOLVED' AND resolved_by IS NULL AND note <> '' AND details ->> 'gateway' = 'gateway_a'`))
+		WHERE status = 'RESOLVED' AND resolved_by IS NULL AND note = 'The gateway answers again.'
+			AND note_text = '{"key": "incident.gateway_up"}' AND details ->> 'gateway' = 'gateway_a'`))
 
 	require.NoError(t, b.Store.Incidents.ReportGatewayDown(t.Context(), models.AccountGatewayA, time.Now()))
 	require.Equal(t, 3, open(), "the next outage is another incident")

@@ -14,8 +14,8 @@ import (
 // Overdue counts work that is late, and what waits for people. Zeros are normal.
 type Overdue struct {
 	Payments int // PENDING 10 minutes after their expiry
-	// Refunds are PENDING for an hour, since the approval where one is needed; by hand, and not approved: decided 10 minutes ago and not
-	// applied.
+	// Refunds are PENDING for an hour, since the approval where one is needed; manual payouts, and those not approved: decided 10 minutes ago
+	// and not applied.
 	Refunds   int
 	Events    int // of a gateway, stored a minute ago and not processed
 	Campaigns int // not moved 10 minutes after the day on which they should have been

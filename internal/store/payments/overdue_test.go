@@ -38,7 +38,7 @@ func TestOverdue(t *testing.T) {
 	require.Zero(t, at(hold+11*time.Minute).Payments)
 	require.Positive(t, at(hold).Messages)
 
-	promise := func(tx models.PaymentTransaction) {
+	order := func(tx models.PaymentTransaction) {
 		t.Helper()
 
 		_, err := b.Store.Refunds.OrderRefund(t.Context(), models.RefundRequest{
@@ -47,10 +47,10 @@ func TestOverdue(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	promise(b.PaidBill(t))
+	order(b.PaidBill(t))
 	require.Zero(t, at(70*time.Minute).Refunds, "people take their time")
 
-	promise(b.Paid(t, 1))
+	order(b.Paid(t, 1))
 	require.Zero(t, at(50*time.Minute).Refunds)
 	require.Equal(t, 1, at(70*time.Minute).Refunds)
 
@@ -125,7 +125,7 @@ func TestOverdueLateChecks(t *testing.T) {
 	require.Zero(t, late(21*time.Minute))
 }
 
-// A refund by hand waits for people, for days: only what they have decided can be overdue.
+// A manual payout waits for people, for days: only what they have decided can be overdue.
 func TestOverdueRefunds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

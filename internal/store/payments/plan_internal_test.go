@@ -52,7 +52,7 @@ func TestOrdinarySettlementIsPlannedWithoutReading(t *testing.T) {
 
 	st := planned(offline(t), time.Now())
 	require.NoError(t, st.apply(t.Context(), &st.events[0]))
-	require.Equal(t, []string{"booking", "notifications", "payment transaction", "ledger line", "transfers", "event"}, st.writes.Collected())
+	require.Equal(t, []string{"booking", "notifications", "payment transaction", "ledger entry", "transfers", "event"}, st.writes.Collected())
 	require.Equal(t, models.TransactionPaid, st.t.Status)
 }
 

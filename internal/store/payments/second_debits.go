@@ -93,7 +93,7 @@ func noteSecondDebit(
 
 	res, err := tx.NewInsert().Model(&d).On("CONFLICT DO NOTHING").Exec(ctx)
 	if err != nil {
-		return d, false, fmt.Errorf("insert second debit: %w", err)
+		return d, false, fmt.Errorf("insert second payment: %w", err)
 	}
 
 	if n, err := res.RowsAffected(); err != nil || n == 0 {

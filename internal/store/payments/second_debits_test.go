@@ -253,7 +253,7 @@ func TestPaidTwiceInSuspense(t *testing.T) {
 	}
 }
 
-// A card's checkout that is paid once more from a bank: the second amount goes back by hand, as it came.
+// A card's checkout that is paid once more from a bank: the second amount goes back by a manual payout, as it came.
 func TestPaidTwiceByAnotherMethod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -25,7 +25,7 @@ type settlement struct {
 }
 
 // SettlePayment applies every stored, unprocessed webhook event of the attempt, oldest first, in one SQL
-// transaction: state, booking or campaign, ledger line, transfers, notifications, incidents (rules: settling.one-transaction). Running it
+// transaction: state, booking or campaign, ledger entry, transfers, notifications, incidents (rules: settling.one-transaction). Running it
 // again changes nothing. Error: NOT_FOUND.
 func (s *Store) SettlePayment(ctx context.Context, id uuid.UUID, now time.Time) (models.Settled, error) {
 	return s.settle(ctx, id, now, func(ctx context.Context, st *settlement) error {

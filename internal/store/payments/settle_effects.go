@@ -120,14 +120,14 @@ func (st *settlement) failBooking(ctx context.Context, why models.FailureCode) e
 	return err
 }
 
-// postLedger writes the ledger line of the paid attempt and the transfers that prove it.
+// postLedger writes the ledger entry of the paid attempt and the transfers that prove it.
 func (st *settlement) postLedger() {
 	r := models.Sale(&st.t, st.trip.Title)
 	if st.t.AdCampaignID != nil {
 		r = models.Advertising(&st.t, st.trip.Title, st.campaign.Title)
 	}
 
-	st.writes.Insert("ledger line", ledger.NewRecord(st.store.db, &r), nil)
+	st.writes.Insert("ledger entry", ledger.NewRecord(st.store.db, &r), nil)
 	st.insertTransfers(models.SettlementTransfers(&r, st.t.Gateway))
 }
 

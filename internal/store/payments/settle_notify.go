@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// notifyPaid queues an e-mail and an SMS about the payment to the booking's contact.
+// notifyPaid queues an email and an SMS about the payment to the booking's contact.
 func (st *settlement) notifyPaid() {
 	facts := outbox.BookingFacts(&st.booking, &st.trip, st.t.Amount)
 	facts["seats"], facts["vat_amount"] = strconv.Itoa(st.booking.Seats), st.t.VATAmount.String()
@@ -28,7 +28,7 @@ func (st *settlement) queue(rows []models.Notification) {
 	}
 }
 
-// notifyOfFailure queues an e-mail about a booking that was not paid and is given up with its attempt t, and counts it. The contact
+// notifyOfFailure queues an email about a booking that was not paid and is given up with its attempt t, and counts it. The contact
 // may be a stranger who has not asked for anything: an unpaid booking is reported to the account's own address, once
 // that is verified, and else to no one.
 func notifyOfFailure(ctx context.Context, tx bun.Tx, b *models.Booking, t *models.PaymentTransaction) (int, error) {
@@ -62,7 +62,7 @@ func notifyOfFailure(ctx context.Context, tx bun.Tx, b *models.Booking, t *model
 	return outbox.QueueForBooking(ctx, tx, &to, models.NotifyPaymentFailed, t.ID, outbox.BookingFacts(&to, &trip, t.Amount))
 }
 
-// notifyCampaign queues an e-mail and an SMS to the company that advertises.
+// notifyCampaign queues an email and an SMS to the company that advertises.
 func (st *settlement) notifyCampaign(ctx context.Context, c *models.AdCampaign) error {
 	var p models.Provider
 	if err := st.tx.NewSelect().Model(&p).Where("id = ?", c.ProviderID).Scan(ctx); err != nil {

@@ -32,7 +32,7 @@ func (s *Store) StalePayments(
 
 // StaleRefunds are refunds through a gateway that have been PENDING for longer than grace, or that nothing was sent for although
 // they were ordered longer than unsent ago: the orchestrator may have been away then. Those behind after, oldest first;
-// next is where to go on. Refunds by hand wait for people, for days: DecidedPayouts are theirs. One that needs an approval is among them
+// next is where to go on. Manual payouts wait for people, for days: DecidedPayouts are theirs. One that needs an approval is among them
 // while it waits, whatever its way: its workflow has the timer that ends the wait.
 func (s *Store) StaleRefunds(
 	ctx context.Context, grace, unsent time.Duration, after db.SweepCursor, limit int, now time.Time,

@@ -82,8 +82,8 @@ type timeline struct {
 	refunds      []models.Refund
 	refundIDs    []uuid.UUID
 	entries      []TimelineEntry
-	// refundedLines are the ledger lines that refunds have closed, by refund: the refund's own entry tells of them.
-	refundedLines map[uuid.UUID]models.FinancialRecord
+	// refundedEntries are the ledger entries that refunds have closed, by refund: the refund's own entry tells of them.
+	refundedEntries map[uuid.UUID]models.FinancialRecord
 }
 
 // addf appends an entry; its kind follows from the event.

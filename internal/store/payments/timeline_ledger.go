@@ -31,7 +31,7 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 	}
 
 	written := asWritten(lines)
-	t.refundedLines = map[uuid.UUID]models.FinancialRecord{}
+	t.refundedEntries = map[uuid.UUID]models.FinancialRecord{}
 
 	for i := range lines {
 		l, details, facts := &lines[i], recordDetails(&written[i]), recordFacts(&written[i])
@@ -39,15 +39,15 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 		switch {
 		case !t.tellsWriting(l):
 		case l.SplitFrom != nil:
-			t.addf(l.CreatedAt, EventRecordSplit, facts, details, "Ledger line %s (%s) was written: it carries what the refund has left",
+			t.addf(l.CreatedAt, EventRecordSplit, facts, details, "Ledger entry %s (%s) was written: it carries what the refund has left",
 				l.TransactionNumber, l.Kind)
 		default:
-			t.addf(l.CreatedAt, EventRecordWritten, facts, details, "Ledger line %s (%s) was written", l.TransactionNumber, l.Kind)
+			t.addf(l.CreatedAt, EventRecordWritten, facts, details, "Ledger entry %s (%s) was written", l.TransactionNumber, l.Kind)
 		}
 
-		// The rest of a split line carries the mark of the whole, which is listed there.
+		// The rest of a split entry carries the mark of the whole, which is listed there.
 		if t.payment == t.id && l.TransferredAt != nil && l.TransferredAt.After(l.CreatedAt) {
-			t.addf(*l.TransferredAt, EventRecordPaidOut, facts, details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
+			t.addf(*l.TransferredAt, EventRecordPaidOut, facts, details, "Ledger entry %s was paid out to the provider", l.TransactionNumber)
 		}
 
 		if t.payment == t.id {
@@ -55,7 +55,7 @@ func (t *timeline) ledger(ctx context.Context, db bun.IDB) error {
 		}
 
 		if l.BalanceStatus == models.BalanceRefunded && l.RefundID != nil {
-			t.refundedLines[*l.RefundID] = *l
+			t.refundedEntries[*l.RefundID] = *l
 		}
 	}
 
@@ -85,7 +85,7 @@ func (t *timeline) suspense(ctx context.Context, db bun.IDB) error {
 	return nil
 }
 
-// reversalsOf reads the marks of a payment's lines that were taken back, by line.
+// reversalsOf reads the marks of a payment's entries that were taken back, by entry.
 func reversalsOf(ctx context.Context, db bun.IDB, payment uuid.UUID) (map[uuid.UUID][]models.PayoutReversal, error) {
 	var all []models.PayoutReversal
 
@@ -93,22 +93,23 @@ func reversalsOf(ctx context.Context, db bun.IDB, payment uuid.UUID) (map[uuid.U
 		Where("pr.record_id IN (SELECT id FROM financial_records WHERE payment_transaction_id = ?)", payment).
 		Order("pr.record_id", "pr.n").Scan(ctx)
 
-	byLine := make(map[uuid.UUID][]models.PayoutReversal)
+	byEntry := make(map[uuid.UUID][]models.PayoutReversal)
 	for _, r := range all {
-		byLine[r.RecordID] = append(byLine[r.RecordID], r)
+		byEntry[r.RecordID] = append(byEntry[r.RecordID], r)
 	}
 
-	return byLine, err
+	return byEntry, err
 }
 
-// reversals lists marks that were taken back; the first mark of the rest of a split line is listed with the whole.
+// reversals lists marks that were taken back; the first mark of the rest of a split entry is listed with the whole.
 func (t *timeline) reversals(all []models.PayoutReversal, l *models.FinancialRecord, details map[string]any) {
 	for _, r := range all {
 		if r.TransferredAt.After(l.CreatedAt) {
-			t.addf(r.TransferredAt, EventRecordPaidOut, recordFacts(l), details, "Ledger line %s was paid out to the provider", l.TransactionNumber)
+			t.addf(r.TransferredAt, EventRecordPaidOut, recordFacts(l), details, "Ledger entry %s was paid out to the provider", l.TransactionNumber)
 		}
 
-		t.addf(r.CreatedAt, EventPayoutReverted, recordFacts(l), details, "The payout mark of ledger line %s was taken back", l.TransactionNumber)
+		t.addf(r.CreatedAt, EventPayoutReverted, recordFacts(l), details, "The payout mark of ledger entry %s was taken back",
+			l.TransactionNumber)
 	}
 }
 
@@ -126,8 +127,8 @@ func recordFacts(l *models.FinancialRecord) TimelineFacts {
 	}
 }
 
-// asWritten gives lines, which are in the order of their creation, the amounts they were written with: a refund
-// leaves a line only the refunded part, and the rest to a later line.
+// asWritten gives entries, which are in the order of their creation, the amounts they were written with: a refund
+// leaves an entry only the refunded part, and the rest to a later entry.
 func asWritten(lines []models.FinancialRecord) []models.FinancialRecord {
 	written := slices.Clone(lines)
 	at := make(map[uuid.UUID]int, len(lines))
@@ -150,7 +151,7 @@ func asWritten(lines []models.FinancialRecord) []models.FinancialRecord {
 	return written
 }
 
-// tellsWriting reports whether a line of the payment was written by what the timeline is about.
+// tellsWriting reports whether an entry of the payment was written by what the timeline is about.
 func (t *timeline) tellsWriting(l *models.FinancialRecord) bool {
 	return t.payment == t.id || slices.ContainsFunc(t.refundIDs, func(refund uuid.UUID) bool {
 		return l.ID == models.RecordID(refund, "REST") || l.ID == models.RecordID(refund, string(models.RecordClawback))

@@ -17,7 +17,7 @@ func (t *timeline) refunded(context.Context, bun.IDB) error {
 	return nil
 }
 
-// refund tells of one from the order to its end. What it has closed of the ledger is part of its end (refundedLines).
+// refund tells of one from the order to its end. What it has closed of the ledger is part of its end (refundedEntries).
 func (t *timeline) refund(r *models.Refund) {
 	details := map[string]any{
 		"refund_id": r.ID, "refund_type": r.RefundType, "amount": r.Amount, "currency": r.Currency, "status": r.Status,
@@ -46,7 +46,7 @@ func (t *timeline) refund(r *models.Refund) {
 
 		ended, closed := facts, details
 
-		if line, found := t.refundedLines[r.ID]; found {
+		if line, found := t.refundedEntries[r.ID]; found {
 			closed = recordDetails(&line)
 			maps.Copy(closed, details)
 
@@ -72,7 +72,7 @@ func (t *timeline) refundDecisions(r *models.Refund, facts TimelineFacts) {
 	if d := r.Payout; d != nil {
 		facts.Decision, facts.DecidedBy = string(d.Decision), &d.DecidedBy
 		t.addf(d.DecidedAt, EventRefundPayout, facts, map[string]any{"refund_id": r.ID, "decision": d.Decision, "decided_by": d.DecidedBy},
-			"Finance staff decided about the payout of %s %s by hand: %s", r.Amount, r.Currency, d.Decision)
+			"Finance staff decided about the manual payout of %s %s: %s", r.Amount, r.Currency, d.Decision)
 	}
 }
 

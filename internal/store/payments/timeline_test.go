@@ -52,9 +52,9 @@ func TestTimeline(t *testing.T) {
 		"STATE_CHANGE The transaction went from PENDING to FAILED (DECLINED)",
 		"WEBHOOK The gateway reported payment.succeeded: applied",
 		"STATE_CHANGE The transaction went from FAILED to PAID",
-		"LEDGER Ledger line " + number + " (SALE) was written",
+		"LEDGER Ledger entry " + number + " (SALE) was written",
 		"NOTIFICATION Notification PAYMENT_SUCCEEDED by EMAIL was queued",
-		"LEDGER Ledger line " + number + " was paid out to the provider",
+		"LEDGER Ledger entry " + number + " was paid out to the provider",
 		"REFUND A PARTIAL refund of 30.00 SAR was requested",
 		"REFUND The refund of 30.00 SAR succeeded",
 		"(CLAWBACK) was written",
@@ -70,9 +70,9 @@ func TestTimeline(t *testing.T) {
 			require.NotContains(t, e.Summary+string(details), personal)
 		}
 
-		// A line is listed with the amounts of its moment, although the refund has split it since.
+		// An entry is listed with the amounts of its moment, although the refund has split it since.
 		switch e.Summary {
-		case "Ledger line " + number + " (SALE) was written", "Ledger line " + number + " was paid out to the provider":
+		case "Ledger entry " + number + " (SALE) was written", "Ledger entry " + number + " was paid out to the provider":
 			require.Equal(t, *bookstest.Amount("230.00"), e.Details["gross_amount"])
 			require.Equal(t, *bookstest.Amount("23.00"), e.Details["platform_commission_amount"])
 		case "The refund of 30.00 SAR succeeded":
@@ -96,7 +96,7 @@ func TestTimeline(t *testing.T) {
 	for _, e := range all {
 		require.NotContains(t, e.Summary, "payment.")
 		require.NotContains(t, e.Summary, "PENDING")
-		require.NotEqual(t, "Ledger line "+number+" (SALE) was written", e.Summary)
+		require.NotEqual(t, "Ledger entry "+number+" (SALE) was written", e.Summary)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestTimelineOfIncidents(t *testing.T) {
 	open, err := b.Store.Incidents.ListIncidents(t.Context(), incidents.IncidentFilter{})
 	require.NoError(t, err)
 	require.Len(t, open.Items, 1)
-	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, open.Items[0].ID, "refunded by hand")
+	_, err = b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, open.Items[0].ID, "refunded manually")
 	require.NoError(t, err)
 
 	all, err := b.Store.Payments.Timeline(t.Context(), tx.ID)

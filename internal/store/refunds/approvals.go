@@ -82,13 +82,14 @@ func (s *Store) mayApprove(
 		return nil, err
 	}
 
-	d.Decision, d.Note = models.ApprovalRejected, requesterGone
+	d.Decision, d.NoteText = models.ApprovalRejected, requesterGone()
+	d.Note = d.NoteText.String()
 
 	return errRequesterGone(), nil
 }
 
 // requesterGone is the note of a decision about an order whose requester can act no more.
-const requesterGone = "The account of the requester is locked or was removed."
+func requesterGone() models.Text { return models.TextOf("refund.rejected_requester_gone") }
 
 func errRequesterGone() error {
 	return models.NewError(models.CodeInvalidState, "refund.requester_gone")
@@ -105,11 +106,15 @@ func keepApproval(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund)
 		models.ApprovalExpired: models.AuditRefundApprovalExpired,
 	}[r.Approval.Decision]
 
+	after := map[string]any{"decision": r.Approval.Decision, "status": r.Status, "note": r.Approval.Note}
+	if !r.Approval.NoteText.IsZero() {
+		r.Approval.NoteText.KeepIn(after, "note")
+	}
+
 	return db.Audit(ctx, tx, by, action, models.EntityRefund, &r.ID, map[string]any{
 		"booking_id": r.BookingID, "ad_campaign_id": r.AdCampaignID, "payment_transaction_id": r.PaymentTransactionID,
 		"amount": r.Amount, "currency": r.Currency, "requested_by": r.RequestedBy, "approval_above": r.ApprovalAbove,
-		"before": map[string]any{"decision": nil, "status": r.Status},
-		"after":  map[string]any{"decision": r.Approval.Decision, "status": r.Status, "note": r.Approval.Note},
+		"before": map[string]any{"decision": nil, "status": r.Status}, "after": after,
 	})
 }
 

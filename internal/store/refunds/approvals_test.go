@@ -130,7 +130,7 @@ func TestRefundIsNotApproved(t *testing.T) {
 		"not decided within its time": {"", "APPROVAL_EXPIRED", 1},
 	} {
 		for _, byHand := range []bool{false, true} {
-			t.Run(name+", by hand: "+strconv.FormatBool(byHand), func(t *testing.T) {
+			t.Run(name+", manual payout: "+strconv.FormatBool(byHand), func(t *testing.T) {
 				t.Parallel()
 				b := setup(t, bookstest.Strict())
 
@@ -173,7 +173,7 @@ func TestRefundIsNotApproved(t *testing.T) {
 	}
 }
 
-// By hand it is paid out once it is approved; the second person may do both.
+// A manual payout is paid out once it is approved; the second person may do both.
 func TestRefundByHandIsApproved(t *testing.T) {
 	t.Parallel()
 	b := setup(t, bookstest.Strict())

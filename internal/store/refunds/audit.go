@@ -12,7 +12,7 @@ import (
 
 // refundEffects are what a refund has changed besides itself and its payment; all of it is empty for one that was refused.
 type refundEffects struct {
-	line                *models.FinancialRecord // the line that the refunded part was taken out of, as it was; nil when there was none
+	line                *models.FinancialRecord // the entry that the refunded part was taken out of, as it was; nil when there was none
 	split               models.RefundSplit      // what has become of it
 	bookingWas, booking models.BookingStatus    // empty for a campaign
 }
@@ -44,8 +44,8 @@ func (st *refundSettlement) auditOutcome(ctx context.Context, was refundState) e
 
 	if line := st.done.line; line != nil {
 		details["financial_record_id"], details["transaction_number"] = line.ID, line.TransactionNumber
-		before["financial_records"] = lineStates(line)
-		after["financial_records"] = lineStates(&st.done.split.Refunded, st.done.split.Rest, st.done.split.Clawback)
+		before["financial_records"] = entryStates(line)
+		after["financial_records"] = entryStates(&st.done.split.Refunded, st.done.split.Rest, st.done.split.Clawback)
 	}
 
 	return db.Audit(ctx, st.tx, db.Actor{RequestID: st.r.RequestID}, action, models.EntityRefund, &st.r.ID, details)
@@ -61,8 +61,8 @@ func reasonDigest(reason string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// lineStates is what a refund's settlement changes of ledger lines, and what it adds; lines that are nil are left out.
-func lineStates(lines ...*models.FinancialRecord) []map[string]any {
+// entryStates is what a refund's settlement changes of ledger entries, and what it adds; entries that are nil are left out.
+func entryStates(lines ...*models.FinancialRecord) []map[string]any {
 	var all []map[string]any
 
 	for _, r := range lines {

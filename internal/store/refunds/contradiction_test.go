@@ -43,7 +43,7 @@ func TestRefundThatTheGatewayContradicts(t *testing.T) {
 
 			// Incidents from before are resolved: they are not looked at again.
 			for _, i := range b.Incidents(t) {
-				_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "paid by hand")
+				_, err := b.Store.Incidents.ResolveIncident(t.Context(), b.Finance, i.ID, "paid manually")
 				require.NoError(t, err)
 			}
 

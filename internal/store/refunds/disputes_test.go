@@ -36,11 +36,11 @@ func (b *books) actions(t *testing.T, tx models.PaymentTransaction) map[string]e
 	ordered := b.Ask(tx, "10.00")
 
 	return map[string]error{
-		"refund":          bookstest.ErrorOf(b.Store.Refunds.OrderRefund(t.Context(), ordered, time.Now())),
-		"preview":         bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.Ask(tx, ""), time.Now())),
-		"refund, policy":  bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.ByPolicy(tx), time.Now())),
-		"payout":          bookstest.ErrorOf(b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})),
-		"payout of lines": bookstest.ErrorOf(b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: []uuid.UUID{line.ID}})),
+		"refund":            bookstest.ErrorOf(b.Store.Refunds.OrderRefund(t.Context(), ordered, time.Now())),
+		"preview":           bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.Ask(tx, ""), time.Now())),
+		"refund, policy":    bookstest.ErrorOf(b.Store.Refunds.PreviewRefund(t.Context(), b.ByPolicy(tx), time.Now())),
+		"payout":            bookstest.ErrorOf(b.Store.Ledger.MarkTransferred(t.Context(), b.Finance, line.ID, ledger.MarkTransfer{})),
+		"payout of entries": bookstest.ErrorOf(b.Store.Ledger.MarkAllTransferred(t.Context(), b.Finance, ledger.MarkTransfers{IDs: []uuid.UUID{line.ID}})),
 	}
 }
 
@@ -131,7 +131,7 @@ func (b *books) requireRefused(t *testing.T, tx models.PaymentTransaction, refus
 }
 
 // TestRefundOrderedBeforeTheDisputeIsNotSent: it was in order when it was ordered; while the bank has the money it waits, and is sent when the
-// dispute is won. So does a payout by hand.
+// dispute is won. So does a manual payout.
 func TestRefundOrderedBeforeTheDisputeIsNotSent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -201,7 +201,7 @@ func TestRefundRacesTheDispute(t *testing.T) {
 	})
 }
 
-// TestPayoutRacesTheDispute: a line is either paid out before the dispute is noted, or not at all.
+// TestPayoutRacesTheDispute: an entry is either paid out before the dispute is noted, or not at all.
 func TestPayoutRacesTheDispute(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

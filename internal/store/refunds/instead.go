@@ -13,7 +13,7 @@ import (
 	"rihla/models"
 )
 
-// InsteadID is the id of the refund by hand that pays out one that its gateway did not make.
+// InsteadID is the id of the manual payout that pays out one that its gateway did not make.
 func InsteadID(failed uuid.UUID) uuid.UUID { return models.RefundID(failed, "payout") }
 
 // mayPayInstead: two people, as for every payout. Errors: FORBIDDEN.
@@ -27,7 +27,7 @@ func mayPayInstead(
 	return notOwnPayout(ctx, tx, t, d)
 }
 
-// orderInstead orders the refund by hand that pays out failed, under the lock of its payment t, or returns the one that was ordered
+// orderInstead orders the manual payout that pays out failed, under the lock of its payment t, or returns the one that was ordered
 // before. Errors: REFUND_EXCEEDS_REMAINING when the money has gone back otherwise since.
 func (s *Store) orderInstead(
 	ctx context.Context, tx bun.Tx, by db.Actor, t *models.PaymentTransaction, failed *models.Refund,

@@ -33,7 +33,7 @@ func (s *Store) OrderLateRefund(ctx context.Context, transaction uuid.UUID, now 
 	}, now)
 }
 
-// owedLate finds money that came too late, and second debits, each by an index of its own.
+// owedLate finds money that came too late, and second payments, each by an index of its own.
 const owedLate = `pt.id IN (
 	SELECT id FROM payment_transactions WHERE kind = 'PAYMENT' AND status = 'FAILED' AND captured_at <= ?0
 	UNION ALL SELECT id FROM payment_transactions WHERE kind = 'SECOND_DEBIT' AND captured_at <= ?0)`

@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// The automatic refund of a late payment is refused: finance staff can give the money back by hand.
+// The automatic refund of a late payment is refused: finance staff can give the money back themselves.
 func TestLatePaymentIsRefundedByHand(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -18,8 +18,8 @@ import (
 	"rihla/models"
 )
 
-// OrderRefund writes the order of a refund: the PENDING refund, its amount promised out of the payment so that no other
-// refund can promise it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
+// OrderRefund writes the order of a refund: the PENDING refund, its amount reserved of the payment so that no other
+// refund can reserve it again, its audit entry, and what the Idempotency-Key stands for, all or nothing. A refund by the policy
 // comes to what the policy says at now; one that a person orders may need an approval (models.ApprovalRules), by the sums of its payment
 // and of its requester over all payments. The same id again returns what was ordered. Errors: NOT_FOUND, FORBIDDEN (of one's own booking),
 // VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING, BOOKING_NOT_REFUNDABLE, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED (another amount than
@@ -193,7 +193,7 @@ func heldAmounts(t *models.PaymentTransaction, reserved models.Money) map[string
 	return d
 }
 
-// reservedAmounts is what of a payment has gone back, and what has been promised to, for the audit log.
+// reservedAmounts is what of a payment has gone back, and what has been reserved for refunds, for the audit log.
 func reservedAmounts(refunded, reserved models.Money) map[string]any {
 	return map[string]any{"refunded_amount": refunded, "reserved_amount": reserved}
 }
@@ -339,10 +339,10 @@ const AccountMissing = "ACCOUNT_GONE"
 // RefundedOutside is the failure code of a refund that was not sent, because the gateway had given back too much without an order.
 const RefundedOutside = "REFUNDED_OUTSIDE"
 
-// SettleRefund applies the gateway's decision, or for a refund by hand that of finance staff, in one SQL transaction: the
-// promise becomes a refund transaction, the ledger line is split or closed, transferred money is clawed back, a fully
+// SettleRefund applies the gateway's decision, or for a manual payout that of finance staff, in one SQL transaction: the
+// reservation becomes a refund transaction, the ledger entry is split or closed, transferred money is clawed back, a fully
 // refunded booking is cancelled and its seats are free, and the customer notified (rules: refunds.booking, refunds.split). A refusal only
-// gives the promise back and opens an incident, unless a person refused what is not owed. A refund that needs an approval is held back
+// releases the reservation and opens an incident, unless a person refused what is not owed. A refund that needs an approval is held back
 // until there is one, and fails when it was rejected or its time is over at now. Running it again, or with an
 // undecided result, changes nothing.
 func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.RefundResult, now time.Time) (models.SettledRefund, error) {

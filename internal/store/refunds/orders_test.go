@@ -54,7 +54,7 @@ func TestOrderRefund(t *testing.T) {
 	require.Equal(t, "75.00", b.Reserve(t, b.Ask(tx, "")).Amount.String(), "FULL is all that is left")
 	_, err = b.Store.Refunds.OrderRefund(t.Context(), b.Ask(tx, "0.01"), time.Now())
 	bookstest.RequireCode(t, models.CodeRefundExceedsRemaining, err)
-	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, *tx.BookingID).Status, "a promise changes nothing yet")
+	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, *tx.BookingID).Status, "a reservation changes nothing yet")
 }
 
 func TestOrderRefundRefusals(t *testing.T) {

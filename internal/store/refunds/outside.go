@@ -29,12 +29,12 @@ type Compared struct {
 	Changed bool
 	// Outside is what the gateway has given back without an order of ours.
 	Outside models.Money
-	// Over is by how much that and what we have given back and promised exceed what was taken.
+	// Over is by how much that and what we have given back and reserved exceed what was taken.
 	Over models.Money
 }
 
 // outsideSumsSQL sums up, under the payment's lock, what the gateway must and may have given back by refunds of ours, and what was
-// known to have gone back otherwise. A refund that was paid out by hand never went through the gateway; one that came back is there
+// known to have gone back otherwise. A refund that was paid out manually never went through the gateway; one that came back is there
 // again.
 const outsideSumsSQL = `
 SELECT coalesce(sum(amount) FILTER (WHERE channel = 'GATEWAY' AND status = 'SUCCEEDED' AND returned_at IS NULL), 0) AS done,
@@ -188,7 +188,7 @@ func outsideText(t *models.PaymentTransaction, row *outsideRefund) models.Incide
 }
 
 // holdOutside writes how much of what a gateway gave back without an order counts against what is left of the payment t, which is
-// locked: all of it that fits beside what we have given back and promised. It is called again whenever these become less.
+// locked: all of it that fits beside what we have given back and reserved. It is called again whenever these become less.
 func holdOutside(ctx context.Context, tx bun.IDB, t *models.PaymentTransaction, total models.Money) error {
 	taken, _ := t.Taken()
 	held := total

@@ -16,16 +16,16 @@ import (
 	"rihla/models"
 )
 
-// PayoutRejected is the failure code of a refund by hand that finance staff rejected.
+// PayoutRejected is the failure code of a manual payout that finance staff rejected.
 const PayoutRejected = "PAYOUT_REJECTED"
 
-// DecidePayout keeps what was decided about a refund by hand, once and for all; SettleRefund applies it. One that came back from the
-// customer's bank is paid with the decision. Of one that its gateway did not make a refund by hand is ordered, confirmed and returned
+// DecidePayout keeps what was decided about a manual payout, once and for all; SettleRefund applies it. One that came back from the
+// customer's bank is paid with the decision. Of one that its gateway did not make, a manual payout is ordered, confirmed and returned
 // instead (InsteadOf), as far as the amount is still left. The requester of
 // the refund may reject it, which takes it back, but not confirm it; nor may the payee, or a person who is no second one beside the
 // requester (db.SecondPerson). PaidOutOn is today
 // unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these; INVALID_STATE when the refund
-// is none by hand, or was decided otherwise; PAYOUT_REFERENCE_USED; VALIDATION_ERROR on paid_out_on; STEP_UP_REQUIRED (d.AtMost) and
+// is no manual payout, or was decided otherwise; PAYOUT_REFERENCE_USED; VALIDATION_ERROR on paid_out_on; STEP_UP_REQUIRED (d.AtMost) and
 // APPROVAL_REQUIRED by the sums of who confirms. When the account of the requester is locked or removed by then, a confirmation is kept as
 // a rejection unless a second person had approved the order or the money is owed: INVALID_STATE, with the refund.
 func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPayout, now time.Time) (models.Refund, error) {
@@ -73,7 +73,7 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 }
 
 // lockPayout reads the refund about which d decides, under the lock of its payment. Of one that its gateway did not make, a payout orders a
-// refund by hand instead: that is the one to decide about, and d names it.
+// manual payout instead: that is the one to decide about, and d names it.
 func (s *Store) lockPayout(
 	ctx context.Context, tx bun.Tx, by db.Actor, d *models.RefundPayout,
 ) (models.Refund, models.PaymentTransaction, error) {
@@ -154,7 +154,8 @@ func (s *Store) mayPayOut(
 		return nil, err
 	}
 
-	d.Decision, d.Note, d.Reference, d.PaidOutOn = models.PayoutRejected, requesterGone, nil, nil
+	d.Decision, d.NoteText, d.Reference, d.PaidOutOn = models.PayoutRejected, requesterGone(), nil, nil
+	d.Note = d.NoteText.String()
 
 	return errRequesterGone(), nil
 }
@@ -291,18 +292,22 @@ func auditPayout(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund) 
 	}
 
 	d := r.Payout
+	after := map[string]any{
+		"decision": d.Decision, "status": r.Status, "payout_reference": d.Reference, "paid_out_on": d.PaidOutOn, "note": d.Note,
+	}
+
+	if !d.NoteText.IsZero() {
+		d.NoteText.KeepIn(after, "note")
+	}
 
 	return db.Audit(ctx, tx, by, action, models.EntityRefund, &r.ID, map[string]any{
 		"booking_id": r.BookingID, "ad_campaign_id": r.AdCampaignID, "payment_transaction_id": r.PaymentTransactionID,
 		"amount": r.Amount, "currency": r.Currency, "requested_by": r.RequestedBy,
-		"before": map[string]any{"decision": nil, "status": r.Status},
-		"after": map[string]any{
-			"decision": d.Decision, "status": r.Status, "payout_reference": d.Reference, "paid_out_on": d.PaidOutOn, "note": d.Note,
-		},
+		"before": map[string]any{"decision": nil, "status": r.Status}, "after": after,
 	})
 }
 
-// decided is the result of a refund by hand: what finance staff decided, and PENDING without a decision. No gateway has a
+// decided is the result of a manual payout: what finance staff decided, and PENDING without a decision. No gateway has a
 // word in it.
 func decided(r *models.Refund) models.RefundResult {
 	switch {
@@ -315,7 +320,7 @@ func decided(r *models.Refund) models.RefundResult {
 	}
 }
 
-// DecidedPayouts are refunds by hand that were decided longer than minAge ago and are not settled: their workflow has not
+// DecidedPayouts are manual payouts that were decided longer than minAge ago and are not settled: their workflow has not
 // heard of it. They come in no order, so that some which cannot be settled never keep the others back for good.
 func (s *Store) DecidedPayouts(ctx context.Context, minAge time.Duration, limit int, now time.Time) ([]models.Refund, error) {
 	var rows []models.Refund

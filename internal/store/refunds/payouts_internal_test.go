@@ -22,8 +22,8 @@ func TestDayOfAPayoutOfWhatCameBack(t *testing.T) {
 		ago    int // days
 		ok     bool
 	}{
-		"by hand, long ago":            {models.Refund{}, 9, true},
-		"by hand, before the payment":  {models.Refund{}, 10, false},
+		"manual, long ago":             {models.Refund{}, 9, true},
+		"manual, before the payment":   {models.Refund{}, 10, false},
 		"came back, on that day":       {models.Refund{ReturnedAt: &returned}, 2, true},
 		"came back, the day before it": {models.Refund{ReturnedAt: &returned}, 3, false},
 		"tomorrow":                     {models.Refund{ReturnedAt: &returned}, -1, false},

@@ -115,7 +115,7 @@ func TestRefundByHandIsRejected(t *testing.T) {
 	require.Equal(t, "withdrawn", got.FailureReason)
 	require.Empty(t, b.Incidents(t), "a person has ended it")
 	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, *tx.BookingID).Status)
-	require.Equal(t, "115.00", new(b.Transaction(t, tx.ID)).Remaining().String(), "the promise is given back")
+	require.Equal(t, "115.00", new(b.Transaction(t, tx.ID)).Remaining().String(), "the reservation is released")
 
 	again := b.Ask(tx, "")
 	b.Reserve(t, again)

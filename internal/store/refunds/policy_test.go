@@ -101,7 +101,7 @@ func TestPolicyRefundOfAnotherPolicy(t *testing.T) {
 
 	require.Equal(t, "37.95", b.Reserve(t, b.ByPolicy(tx)).Amount.String())
 
-	// What is promised is not there a second time.
+	// What is reserved cannot be refunded a second time.
 	_, err := b.Store.Refunds.OrderRefund(t.Context(), b.ByPolicy(tx), time.Now())
 	bookstest.RequireCode(t, models.CodeBookingNotRefundable, err)
 

@@ -109,7 +109,7 @@ var postings = map[string]func(t *testing.T, b *books) (locks string, row uuid.U
 	},
 }
 
-// TestEveryPostingWaitsForItsRow: whatever writes transfers does so under the lock of the payment, or of the ledger line for a payout.
+// TestEveryPostingWaitsForItsRow: whatever writes transfers does so under the lock of the payment, or of the ledger entry for a payout.
 // While another transaction holds it, nothing is written.
 func TestEveryPostingWaitsForItsRow(t *testing.T) {
 	t.Parallel()

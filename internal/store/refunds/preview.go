@@ -13,7 +13,7 @@ import (
 )
 
 // PreviewRefund says what the refund would do that OrderRefund would order at now and SettleRefund book, by the same steps but for those
-// that write (rules: refunds.preview). It promises nothing. Errors: those of OrderRefund.
+// that write (rules: refunds.preview). It reserves nothing. Errors: those of OrderRefund.
 func (s *Store) PreviewRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.RefundPreview, error) {
 	var out models.RefundPreview
 

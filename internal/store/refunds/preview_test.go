@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// line is what a preview shows of a ledger line, and what is kept of it afterwards.
+// line is what a preview shows of a ledger entry, and what is kept of it afterwards.
 type line struct {
 	Kind                              models.RecordKind
 	State                             models.BalanceStatus

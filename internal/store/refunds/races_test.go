@@ -17,8 +17,8 @@ import (
 var rounds = flag.Int("rounds", 42, "how many rounds TestParallelRefunds runs")
 
 // TestParallelRefunds asks for 2 to 8 refunds of one payment at the same moment, of every type, which each are allowed and
-// together are not, and settles those that were promised while the others still ask: no round gives back more than was
-// paid, and every round gives back exactly what it promised.
+// together are not, and settles those that were reserved while the others still ask: no round gives back more than was
+// paid, and every round gives back exactly what it reserved.
 func TestParallelRefunds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -34,7 +34,7 @@ func TestParallelRefunds(t *testing.T) {
 
 		var (
 			racers  = 2 + round%7
-			given   atomic.Int64 // halalas that callers were promised
+			given   atomic.Int64 // halalas that were reserved for callers
 			refused atomic.Int32
 		)
 
@@ -109,7 +109,7 @@ func bothOrders(t *testing.T, run func(ahead time.Duration) bool) {
 	t.Logf("%d times one was first, %d times the other, at last with %s ahead", seen[true], seen[false], ahead)
 }
 
-// A refund and the payout of the same line to its company: what was paid out before is clawed back, and what was not
+// A refund and the payout of the same entry to its company: what was paid out before is clawed back, and what was not
 // cannot be paid out any more.
 func TestRefundRacesThePayout(t *testing.T) {
 	t.Parallel()

@@ -308,6 +308,18 @@ func TestOrderOfARequesterWhoIsGone(t *testing.T) {
 				r, err := b.Store.Refunds.RefundByID(t.Context(), subject)
 				require.NoError(t, err)
 
+				const note = "The account of the requester is locked or was removed."
+
+				said := models.TextOf("refund.rejected_requester_gone")
+				if r.Payout != nil {
+					require.Equal(t, []any{note, said}, []any{r.Payout.Note, r.Payout.NoteText})
+				} else {
+					require.Equal(t, []any{note, said}, []any{r.Approval.Note, r.Approval.NoteText})
+				}
+
+				require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM audit_log WHERE entity_id = $1 AND details -> 'after' ->> 'note' = $2
+					AND details -> 'after' -> 'note_text' ->> 'key' = 'refund.rejected_requester_gone'`, subject, note))
+
 				request := models.RefundRequest{ID: subject}
 				require.Equal(t, models.RefundFailed, b.SettleRefund(t, request, models.RefundResult{}).Status)
 				require.Equal(t, "0.00", b.Transaction(t, r.PaymentTransactionID).RefundReservedAmount.String())

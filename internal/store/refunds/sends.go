@@ -80,7 +80,7 @@ func (s *Store) BeginRefundSend(ctx context.Context, id uuid.UUID, rules SendRul
 }
 
 // givenBackAtGateway is the sum that the gateway has given back of the payment of a refund, by what is known here: refunds of ours that
-// it has made and not taken back, and what it gave back besides. What was paid out by hand is not in it. Settling locks the payment, too:
+// it has made and not taken back, and what it gave back besides. What was paid out manually is not in it. Settling locks the payment, too:
 // what it has done is there, or the refund is not settled.
 func givenBackAtGateway(ctx context.Context, tx bun.Tx, refund uuid.UUID) (sum models.Money, err error) {
 	var payment uuid.UUID

@@ -83,7 +83,7 @@ func (st *refundSettlement) transition(ctx context.Context) error {
 	return db.AffectedOne(res, "refund")
 }
 
-// releaseReserve turns the promise into a refund of done, or into nothing when done is zero.
+// releaseReserve turns the reservation into a refund of done, or into nothing when done is zero.
 func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Money) error {
 	st.t.RefundReservedAmount = st.t.RefundReservedAmount.Sub(st.r.Amount)
 	st.t.RefundedAmount = st.t.RefundedAmount.Add(done)
@@ -108,7 +108,7 @@ func (st *refundSettlement) releaseReserve(ctx context.Context, done models.Mone
 }
 
 // addTransaction writes the transaction of a refund (rules: refunds.transaction), the document of it: its VAT is right by itself. That
-// of the ledger's lines adds up over all of them.
+// of the ledger's entries adds up over all of them.
 func (st *refundSettlement) addTransaction(ctx context.Context, result models.RefundResult) (*models.PaymentTransaction, error) {
 	taken, currency := st.t.Taken()
 	last := st.t.GivenBack().Add(st.r.Amount).Cmp(taken) >= 0
@@ -135,10 +135,10 @@ func (st *refundSettlement) payer() models.Account {
 	return models.RefundAccount(st.r.Channel, st.t.Gateway)
 }
 
-// wasSold tells a payment from money that came too late or is in suspense: that was never a sale and has no ledger line.
+// wasSold tells a payment from money that came too late or is in suspense: that was never a sale and has no ledger entry.
 func (st *refundSettlement) wasSold() bool { return st.t.Status == models.TransactionPaid }
 
-// split takes the refunded part out of the payment's live ledger line, which it locks.
+// split takes the refunded part out of the payment's live ledger entry, which it locks.
 func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, error) {
 	if st.t.SuspenseAt != nil { // it has paid for nothing, so there is no VAT in it
 		return models.RefundSplit{
@@ -158,7 +158,7 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 		Where("payment_transaction_id = ?", st.t.ID).Where("kind IN (?)", bun.List(models.PaymentRecordKinds())).
 		Where("balance_status <> ?", models.BalanceRefunded).For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
-		return models.RefundSplit{}, fmt.Errorf("lock ledger line: %w", err)
+		return models.RefundSplit{}, fmt.Errorf("lock ledger entry: %w", err)
 	}
 
 	st.done.line = &line
@@ -166,10 +166,10 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.payer(), st.now), nil
 }
 
-// postLedger writes the split: lines and transfers.
+// postLedger writes the split: entries and transfers.
 func (st *refundSettlement) postLedger(ctx context.Context, split models.RefundSplit) error {
 	if st.wasSold() {
-		if err := st.bookLines(ctx, split); err != nil {
+		if err := st.bookEntries(ctx, split); err != nil {
 			return err
 		}
 
@@ -179,13 +179,13 @@ func (st *refundSettlement) postLedger(ctx context.Context, split models.RefundS
 	return ledger.PostTransfers(ctx, st.tx, split.Transfers)
 }
 
-func (st *refundSettlement) bookLines(ctx context.Context, split models.RefundSplit) error {
-	// The old line goes first: only one live line per payment may exist at any moment.
+func (st *refundSettlement) bookEntries(ctx context.Context, split models.RefundSplit) error {
+	// The old entry goes first: only one live entry per payment may exist at any moment.
 	_, err := st.tx.NewUpdate().Model(&split.Refunded).
 		Column("balance_status", "refund_id", "gross_amount", "platform_commission_amount", "net_amount", "vat_amount", "refunded_amount").
 		Set("updated_at = ?", st.now).WherePK().Exec(ctx)
 	if err != nil {
-		return fmt.Errorf("close ledger line: %w", err)
+		return fmt.Errorf("close ledger entry: %w", err)
 	}
 
 	for _, added := range []*models.FinancialRecord{split.Rest, split.Clawback} {
@@ -249,7 +249,7 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 	return err
 }
 
-// fail gives the promise back, and asks a person to look unless it was a person who refused a refund that is not owed.
+// fail releases the reservation, and asks a person to look unless it was a person who refused a refund that is not owed.
 func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult) error {
 	was, code := st.state(), RefundFailedAtGateway
 	byPerson := st.r.Channel == models.RefundByHand

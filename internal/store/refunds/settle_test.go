@@ -67,7 +67,7 @@ func TestPartialRefundsAddUp(t *testing.T) {
 	b := setup(t)
 	tx := b.Paid(t, 1) // 115.00, commission 11.50, VAT 15.00
 
-	// By themselves they contain VAT of 0.01, 0.01 and 14.99, which the documents say; the lines have 15.00 together.
+	// By themselves they contain VAT of 0.01, 0.01 and 14.99, which the documents say; the entries have 15.00 together.
 	for i, amount := range []string{"0.04", "0.04", "114.92"} {
 		r := b.GiveBack(t, tx, amount)
 		last := i == 2
@@ -99,7 +99,7 @@ func TestPartialRefundsAddUp(t *testing.T) {
 		}
 	}
 
-	require.Len(t, numbers, 3, "every line has a number of its own")
+	require.Len(t, numbers, 3, "every entry has a number of its own")
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM (SELECT sum(gross_amount) AS g, sum(platform_commission_amount) AS c, sum(net_amount) AS n,
 		sum(vat_amount) AS v, sum(refunded_amount) AS r FROM financial_records) AS s WHERE g = 115 AND c = 11.50 AND n = 103.50 AND v = 15 AND r = 115`))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM (SELECT sum(vat_amount) AS v FROM payment_transactions WHERE kind = 'REFUND') AS s WHERE v = 15.01"))
@@ -133,7 +133,7 @@ func TestRefundAfterThePayout(t *testing.T) {
 		}
 	}
 
-	require.Equal(t, ref, *refunded.PayoutReference, "a refunded line keeps its payout")
+	require.Equal(t, ref, *refunded.PayoutReference, "a refunded entry keeps its payout")
 	require.NotNil(t, refunded.TransferredAt)
 	require.Equal(t, models.BalanceTransferred, rest.BalanceStatus)
 	require.Equal(t, ref, *rest.PayoutReference)

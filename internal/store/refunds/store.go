@@ -1,4 +1,4 @@
-// Package refunds has the SQL of refunds: orders, what was sent to the gateways, payouts by hand, settling.
+// Package refunds has the SQL of refunds: orders, what was sent to the gateways, manual payouts, settling.
 package refunds
 
 import (

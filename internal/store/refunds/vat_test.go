@@ -9,7 +9,7 @@ import (
 	"rihla/models"
 )
 
-// Each document is rate × base by itself, in the order of the refunds; the lines add up to the VAT of the sale. The books are audited and
+// Each document is rate × base by itself, in the order of the refunds; the entries add up to the VAT of the sale. The books are audited and
 // held against their identities when the test ends.
 func TestDocumentsOfRefunds(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,7 @@ func TestDocumentsOfRefunds(t *testing.T) {
 	}
 }
 
-// Earlier refunds carry the VAT that was taken out of the line, and are audited by that rule.
+// Earlier refunds carry the VAT that was taken out of the entry, and are audited by that rule.
 func TestDocumentsOfRefundsOfBefore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// bulkFrom is from how many lines on a seed takes indexes and foreign keys away and makes them again at the end, where
+// bulkFrom is from how many entries on a seed takes indexes and foreign keys away and makes them again at the end, where
 // sorting and joining whole tables is far quicker than looking each row up.
 const bulkFrom = 50_000
 

@@ -88,7 +88,7 @@ func (s *Store) SeedDev(ctx context.Context, passwordHash string, now time.Time)
 }
 
 // GrowDemo gives the company of SeedDev and two others the payments of sixty days, once: a database that has made-up companies stays as it
-// is. It returns the number of ledger lines.
+// is. It returns the number of ledger entries.
 func (s *Store) GrowDemo(ctx context.Context, password string, now time.Time) (int, error) {
 	there, err := s.db.NewSelect().Model((*models.User)(nil)).Where("email LIKE '%@seed.rihla.test'").Exists(ctx)
 	if err != nil || there {

@@ -22,7 +22,7 @@ type grower struct {
 	companies []seedCompany
 	customers []uuid.UUID
 	finance   uuid.UUID
-	texts     map[lineText]int64 // by which lines are searched: ids of record_texts
+	texts     map[entryText]int64 // by which entries are searched: ids of record_texts
 }
 
 type seedCompany struct {
@@ -33,7 +33,7 @@ type seedCompany struct {
 const (
 	seedDays     = 730 // two years
 	seedCapacity = 50
-	// payoutAge is after how many days a line is paid out.
+	// payoutAge is after how many days an entry is paid out.
 	payoutAge = 21 * 24 * time.Hour
 )
 
@@ -46,7 +46,7 @@ var (
 	seedRates = []string{"0.08", "0.10", "0.10", "0.12", "0.1250", "0.15"}
 )
 
-// people makes the companies and customers of one run: about one company per 10,000 lines, and one customer per 20.
+// people makes the companies and customers of one run: about one company per 10,000 entries, and one customer per 20.
 func (g *grower) people(lines int) *seedRows {
 	rows, born := newSeedRows(), g.now.AddDate(0, 0, -g.days-60)
 	user := func(role models.Role, company *uuid.UUID) uuid.UUID {
@@ -86,7 +86,7 @@ func (g *grower) pick(of []string) string { return of[g.random.IntN(len(of))] }
 // chance is true so many times in a hundred.
 func (g *grower) chance(percent int) bool { return g.random.IntN(100) < percent }
 
-// batch makes trips of one company, and what is bought of them, until there are as many lines.
+// batch makes trips of one company, and what is bought of them, until there are as many entries.
 func (g *grower) batch(n, lines int) *seedRows {
 	rows, c := newSeedRows(), &g.companies[n%len(g.companies)]
 
@@ -119,7 +119,7 @@ func (g *grower) batch(n, lines int) *seedRows {
 	return rows
 }
 
-// notePayouts leaves one entry of the audit log per payout run, with the lines that it marked.
+// notePayouts leaves one entry of the audit log per payout run, with the entries that it marked.
 func (g *grower) notePayouts(rows *seedRows, ids []uuid.UUID) {
 	for len(ids) > 0 {
 		n := min(len(ids), ledger.MaxTransfers)

@@ -131,7 +131,7 @@ func (g *grower) notify(rows *seedRows, transaction uuid.UUID, kind models.Notif
 		string(models.NotifyEmail), string(models.LocaleArabic), to, "{}", models.NotificationSent, 1, at, at)
 }
 
-// settle books the line of a sale, pays it out when it is old enough, and refunds some: in full or in part, before the
+// settle books the entry of a sale, pays it out when it is old enough, and refunds some: in full or in part, before the
 // payout or after it.
 func (g *grower) settle(rows *seedRows, t *models.PaymentTransaction, line *models.FinancialRecord, at time.Time, recipient string) {
 	line.CreatedAt = at
@@ -159,7 +159,7 @@ func (g *grower) settle(rows *seedRows, t *models.PaymentTransaction, line *mode
 		last := len(rows.lines)
 		g.refund(rows, t, live, late, recipient)
 
-		// The claw-back, the last line of such a refund, is netted by the next payout.
+		// The claw-back, the last entry of such a refund, is netted by the next payout.
 		again := late.Add(payoutAge)
 		if i := len(rows.lines) - 1; i >= last && rows.lines[i].Kind == models.RecordClawback && again.Before(g.now) {
 			g.payOut(rows, i, again)
@@ -174,7 +174,7 @@ func (g *grower) payOut(rows *seedRows, i int, at time.Time) {
 	rows.addTransfers(models.PayoutTransfer(l, 0), at)
 }
 
-// refund gives a part or all of a live line back and returns the index of the line that is live then; -1 when none is.
+// refund gives a part or all of a live entry back and returns the index of the entry that is live then; -1 when none is.
 func (g *grower) refund(rows *seedRows, t *models.PaymentTransaction, live int, at time.Time, recipient string) int {
 	line, id := rows.lines[live], models.RefundID(*t.BookingID, uuid.NewString())
 	amount, kind := line.GrossAmount, models.RefundFull
@@ -195,7 +195,7 @@ func (g *grower) refund(rows *seedRows, t *models.PaymentTransaction, live int, 
 
 	if split.Clawback != nil {
 		split.Clawback.CreatedAt = at
-		rows.clawedLine[len(rows.lines)] = live
+		rows.clawedEntry[len(rows.lines)] = live
 		rows.lines = append(rows.lines, *split.Clawback)
 	}
 

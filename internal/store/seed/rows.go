@@ -14,14 +14,14 @@ import (
 
 // seedRows are the rows of one batch, by table.
 type seedRows struct {
-	tables     map[string][][]any
-	lines      []models.FinancialRecord
-	texts      []int64     // of the lines
-	clawedLine map[int]int // of a claw-back, by index: the line that it takes back
+	tables      map[string][][]any
+	lines       []models.FinancialRecord
+	texts       []int64     // of the entries
+	clawedEntry map[int]int // of a claw-back, by index: the entry that it takes back
 }
 
 func newSeedRows() *seedRows {
-	return &seedRows{tables: map[string][][]any{}, clawedLine: map[int]int{}}
+	return &seedRows{tables: map[string][][]any{}, clawedEntry: map[int]int{}}
 }
 
 func (r *seedRows) add(table string, row ...any) { r.tables[table] = append(r.tables[table], row) }
@@ -77,10 +77,10 @@ var seedTables = []struct {
 	{"audit_log", []string{"id", "actor_id", "actor_role", "action", "entity", "entity_id", "details", "created_at"}},
 }
 
-// copy writes the batch. Lines come last into their table's rows: they are numbered and changed until then.
+// copy writes the batch. Entries come last into their table's rows: they are numbered and changed until then.
 func (r *seedRows) copy(ctx context.Context, tx pgx.Tx) error {
 	for i := range r.lines {
-		r.addLine(&r.lines[i], r.texts[i])
+		r.addEntry(&r.lines[i], r.texts[i])
 	}
 
 	for _, t := range seedTables {
@@ -97,7 +97,7 @@ func (r *seedRows) copy(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-func (r *seedRows) addLine(l *models.FinancialRecord, text int64) {
+func (r *seedRows) addEntry(l *models.FinancialRecord, text int64) {
 	changed := l.CreatedAt
 	if l.TransferredAt != nil && l.TransferredAt.After(changed) {
 		changed = *l.TransferredAt

@@ -18,7 +18,7 @@ import (
 
 // Seed says how much made-up data to add.
 type Seed struct {
-	Records  int             // ledger lines, at least
+	Records  int             // ledger entries, at least
 	Seed     uint64          // of the random numbers: the same one makes the same amounts, days and outcomes, under new ids
 	Now      time.Time       // the end of the days that the data is spread over
 	Days     int             // that it is spread over; two years unless given
@@ -27,15 +27,15 @@ type Seed struct {
 	Password string          // hash that no password has, for the made-up users
 }
 
-// seedBatch is about how many ledger lines are in memory at once. All of them are of one provider, so that the sums for
+// seedBatch is about how many ledger entries are in memory at once. All of them are of one provider, so that the sums for
 // reports change in few rows.
 const seedBatch = 10_000
 
 // Grow adds a company's life at scale: companies, customers, trips, bookings, campaigns, payments with the webhooks that
-// prove them, refunds of every kind, payouts, ledger lines and transfers, made by the same pure rules as real ones and
+// prove them, refunds of every kind, payouts, ledger entries and transfers, made by the same pure rules as real ones and
 // written by COPY, in one SQL transaction: all of it or nothing. It may be run on a database that is in use: ids are new
 // and numbers come from the sequence; but the service waits meanwhile. The trail of states is written by the seed itself,
-// in the order in which it would have come about; for that it has to own the tables. It returns the number of lines.
+// in the order in which it would have come about; for that it has to own the tables. It returns the number of entries.
 func (s *Store) Grow(ctx context.Context, o Seed) (lines int, err error) {
 	conn, err := s.db.Raw.Conn(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func grow(ctx context.Context, tx pgx.Tx, o Seed, p models.Policies) (lines int,
 	g := &grower{
 		random:   rand.New(rand.NewPCG(o.Seed, 0x72696c6861)), //nolint:gosec // made-up data, the same again for the same seed
 		policies: p, now: o.Now.UTC().Truncate(time.Second), days: cmp.Or(o.Days, seedDays), password: o.Password,
-		texts: map[lineText]int64{},
+		texts: map[entryText]int64{},
 	}
 
 	// Off: what would write the trail of states of this moment, and tell open dashboards of payments that are years old.
@@ -91,7 +91,7 @@ func grow(ctx context.Context, tx pgx.Tx, o Seed, p models.Policies) (lines int,
 
 	for rows := range g.batches(o.Records) {
 		if err := rows.save(ctx, tx, g.texts); err != nil {
-			return lines, fmt.Errorf("seed lines from %d on: %w", lines, err)
+			return lines, fmt.Errorf("seed entries from %d on: %w", lines, err)
 		}
 
 		lines += len(rows.lines)
@@ -103,9 +103,9 @@ func grow(ctx context.Context, tx pgx.Tx, o Seed, p models.Policies) (lines int,
 	return lines, execAll(ctx, tx, restore)
 }
 
-// batches makes the rows of as many lines, always one batch ahead of the one that is being written.
+// batches makes the rows of as many entries, always one batch ahead of the one that is being written.
 func (g *grower) batches(lines int) iter.Seq[*seedRows] {
-	size := min(seedBatch, (lines+len(g.companies)-1)/len(g.companies)) // so that of few lines each company has some
+	size := min(seedBatch, (lines+len(g.companies)-1)/len(g.companies)) // so that of few entries each company has some
 
 	return func(yield func(*seedRows) bool) {
 		ahead, done := make(chan *seedRows, 1), make(chan struct{})
@@ -135,9 +135,9 @@ func (g *grower) batches(lines int) iter.Seq[*seedRows] {
 }
 
 // save writes the batch. texts are the ids of those that are known already.
-func (r *seedRows) save(ctx context.Context, tx pgx.Tx, texts map[lineText]int64) error {
+func (r *seedRows) save(ctx context.Context, tx pgx.Tx, texts map[entryText]int64) error {
 	if err := r.number(ctx, tx); err != nil {
-		return fmt.Errorf("number lines: %w", err)
+		return fmt.Errorf("number entries: %w", err)
 	}
 
 	if err := r.findTexts(ctx, tx, texts); err != nil {
@@ -147,7 +147,7 @@ func (r *seedRows) save(ctx context.Context, tx pgx.Tx, texts map[lineText]int64
 	return r.copy(ctx, tx)
 }
 
-// number gives every line of the batch the next number of the sequence, in the order of the lines.
+// number gives every entry of the batch the next number of the sequence, in the order of the entries.
 func (r *seedRows) number(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, "SELECT nextval('financial_record_numbers') FROM generate_series(1, $1::int)", len(r.lines))
 	if err != nil {
@@ -165,24 +165,24 @@ func (r *seedRows) number(ctx context.Context, tx pgx.Tx) error {
 
 	for i := range r.lines {
 		if l := &r.lines[i]; l.Kind == models.RecordClawback {
-			l.Details = "Claw-back of " + r.lines[r.clawedLine[i]].TransactionNumber
+			l.Details = "Claw-back of " + r.lines[r.clawedEntry[i]].TransactionNumber
 		}
 	}
 
 	return nil
 }
 
-// lineText is what a line is searched by: there are far fewer of them than lines.
-type lineText struct {
+// entryText is what an entry is searched by: there are far fewer of them than entries.
+type entryText struct {
 	kind           models.RecordKind
 	title, details string
 }
 
-// findTexts finds the texts of the lines of a batch, those that are new to this run in the database.
-func (r *seedRows) findTexts(ctx context.Context, tx pgx.Tx, texts map[lineText]int64) error {
+// findTexts finds the texts of the entries of a batch, those that are new to this run in the database.
+func (r *seedRows) findTexts(ctx context.Context, tx pgx.Tx, texts map[entryText]int64) error {
 	for i := range r.lines {
 		l := &r.lines[i]
-		text := lineText{l.Kind, l.TripTitle, l.Details}
+		text := entryText{l.Kind, l.TripTitle, l.Details}
 
 		if l.Kind == models.RecordClawback { // its number is not part of the text
 			text.details, _, _ = strings.Cut(l.Details, ledger.NumberPrefix)

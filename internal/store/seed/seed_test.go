@@ -26,7 +26,7 @@ func TestGrow(t *testing.T) {
 
 	again, err := b.Store.Seed.Grow(t.Context(), seed)
 	require.NoError(t, err)
-	require.Equal(t, added, again, "the same seed makes the same lines under new ids")
+	require.Equal(t, added, again, "the same seed makes the same entries under new ids")
 	require.Equal(t, added+again+1, b.Count(t, "SELECT count(*) FROM financial_records"))
 	require.Equal(t, added+again+1, b.Count(t, "SELECT last_value FROM financial_record_numbers"))
 

@@ -37,7 +37,7 @@ interface Props {
   onShown: (shown: Shown | null) => void;
 }
 
-/** What the refund would do, from the API, which writes nothing for it: amount, ledger lines, transfers, and the booking after it. */
+/** What the refund would do, from the API, which writes nothing for it: amount, ledger entries, transfers, and the booking after it. */
 export function RefundPreview({ bookingId, values, onShown }: Props) {
   const { t } = useWords();
   const [key] = useDebouncedValue(previewKey(values), 350);

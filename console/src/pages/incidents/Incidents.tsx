@@ -37,7 +37,7 @@ export function Component() {
     parts.plain('kind', t('field.kind'), 10.5, (row) => label(row, 'kind')),
     parts.booking(),
     parts.plain('message', t('incident.happened'), 17, (row) =>
-      // An incident of an earlier version has no Arabic: it is told by its kind.
+      // An incident of an earlier version has no Arabic: its kind is shown instead.
       language === 'ar' && row.message_ar === row.message ? t(`incidentHelp.${row.kind}`) : row[`message_${language}`],
     ),
     parts.plain('assignee', t('incident.assignee'), 8, ({ assigned_to_name }) => assigned_to_name ?? null),
@@ -156,7 +156,7 @@ function IncidentDetail({
               incident.resolved_by && <CopyId key="v" id={incident.resolved_by} />
             ),
           ],
-          [t('field.note'), incident.note && <bdi key="v">{incident.note}</bdi>],
+          [t('field.note'), incident.note && <bdi key="v">{incident[`note_${language}`]}</bdi>],
           [t('field.workflow'), incident.workflow_id && <CopyId key="v" id={incident.workflow_id} whole />],
           [t('field.id'), <CopyId key="v" id={incident.id} whole />],
         ]}

@@ -22,7 +22,7 @@ export function RefundDetail({
   opened: boolean;
   close: () => void;
 }) {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const { word } = useChoices();
   const query = useQuery({
     queryKey: ['refunds', 'one', row?.id],
@@ -89,7 +89,7 @@ export function RefundDetail({
                 {refund.approval.note && (
                   <>
                     {': '}
-                    <bdi>{refund.approval.note}</bdi>
+                    <bdi>{refund.approval[`note_${language}`]}</bdi>
                   </>
                 )}
               </span>
@@ -101,7 +101,7 @@ export function RefundDetail({
           ],
           [t('refund.payoutBy'), refund.payout_decided_by_name && <bdi key="v">{refund.payout_decided_by_name}</bdi>],
           [t('field.payoutDate'), refund.paid_out_on && <Day key="v" day={refund.paid_out_on} />],
-          [t('field.note'), refund.payout_note && <bdi key="v">{refund.payout_note}</bdi>],
+          [t('field.note'), refund.payout_note && <bdi key="v">{refund[`payout_note_${language}`]}</bdi>],
           [t('refund.returned'), refund.returned_at && <When key="v" at={refund.returned_at} />],
           [t('field.created'), <When key="v" at={refund.created_at} />],
           [t('refund.completed'), refund.completed_at && <When key="v" at={refund.completed_at} />],
