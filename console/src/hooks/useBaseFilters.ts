@@ -1,4 +1,5 @@
 import type { Filter } from '@/components/Filters';
+import { CalendarPeriod } from '@/gen/enums';
 import { useWords } from '@/i18n/useWords';
 
 /** Filters that several lists have. */
@@ -14,7 +15,11 @@ export function useBaseFilters() {
     name: 'period',
     label: t('field.period'),
     kind: 'choice',
-    choices: (['today', 'this_week', 'this_month'] as const).map((value) => ({ value, label: t(`period.${value}`) })),
+    // One by its days has filters of its own.
+    choices: CalendarPeriod.filter((value) => value !== 'custom').map((value) => ({
+      value,
+      label: t(`period.${value}`),
+    })),
   };
   const from: Filter = { name: 'date_from', label: t('field.from'), kind: 'day', end: true };
   const to: Filter = { name: 'date_to', label: t('field.to'), kind: 'day', end: true };
