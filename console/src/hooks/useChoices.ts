@@ -1,21 +1,14 @@
 import type { Choice } from '@/components/Filters';
 import {
-  AccountState,
   BalanceStatus,
   BookingStatus,
   BusStatus,
   CampaignStatus,
-  IncidentKind,
   IncidentStatus,
-  PaymentMethod,
-  PaymentProvider,
-  RefundChannel,
   RefundStatus,
-  RefundType,
   ResourceStatus,
   TransactionStatus,
   TripStatus,
-  TripType,
 } from '@/gen/enums';
 import { useWords } from '@/i18n/useWords';
 import type en from '@/i18n/en.json';
@@ -50,13 +43,3 @@ export function useChoices() {
   const balance = (value: keyof States['balance']) => t(`state.balance.${value}`);
   return { word, choices, states, balance };
 }
-
-export const words = {
-  method: PaymentMethod,
-  gateway: PaymentProvider,
-  refundType: RefundType,
-  channel: RefundChannel,
-  incidentKind: IncidentKind,
-  tripType: TripType,
-  userState: AccountState,
-} as const satisfies Record<string, readonly EnumWord[]>;
