@@ -18,6 +18,21 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
     },
   },
+  // One place per subject says under which keys its answers are kept, so that what is read and what is read anew cannot differ.
+  {
+    files: ['src/**/*.{ts,tsx}'],
+    ignores: ['src/api/queries/**', 'src/hooks/useList.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            ":matches(Property[key.name='queryKey'], JSXAttribute[name.name='queryKey'], JSXAttribute[name.name='changes'] ArrayExpression) ArrayExpression",
+          message: 'Query keys are made in src/api/queries.',
+        },
+      ],
+    },
+  },
   // Fixtures of Playwright are handed on by a function that is called `use`.
   { files: ['e2e/**'], rules: { 'react-hooks/rules-of-hooks': 'off' } },
   { files: ['scripts/**', '*.js'], languageOptions: { globals: globals.node } },

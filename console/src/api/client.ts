@@ -24,12 +24,17 @@ export interface Page<T> {
   meta: Schemas['Meta'];
 }
 
-type ListPath = {
-  [P in keyof paths]: paths[P] extends {
-    get: { responses: { 200: { content: { 'application/json': Page<unknown> } } } };
-  }
-    ? P
-    : never;
+type QueryOf<P extends keyof paths> = paths[P] extends { get: { parameters: { query?: infer Q } } }
+  ? NonNullable<Q>
+  : never;
+
+/** The paths of collections that are read page by page. */
+export type ListPath = {
+  [P in keyof paths]: [QueryOf<P>] extends [never]
+    ? never
+    : paths[P] extends { get: { responses: { 200: { content: { 'application/json': Page<unknown> } } } } }
+      ? P
+      : never;
 }[keyof paths];
 
 export type ItemOf<P extends ListPath> = paths[P] extends {
@@ -38,13 +43,22 @@ export type ItemOf<P extends ListPath> = paths[P] extends {
   ? T
   : never;
 
+/** The names of a collection's filters, `sort` among them: its query parameters in the document. */
+export type FilterName<P extends ListPath> = Exclude<keyof QueryOf<P> & string, 'page' | 'per_page' | 'cursor'>;
+
+/**
+ * Filters by the names that the document has. They come from the page's address, so that their values are anything that a person can type
+ * there: the API judges them, and its answer is shown.
+ */
+export type FilterValues<F extends string> = Partial<Record<F, string>>;
+
 /** More than these are not for choosing from a list. */
 const mostChoices = 1000;
 
 /** All items of a collection, for people to choose from: up to a thousand. */
 export async function listAll<P extends ListPath>(
   path: P,
-  filters: Record<string, string>,
+  filters: FilterValues<FilterName<P>>,
   signal: AbortSignal,
 ): Promise<ItemOf<P>[]> {
   const items: ItemOf<P>[] = [];
@@ -60,18 +74,16 @@ export async function listAll<P extends ListPath>(
 /** How many items are read at once; the largest page that the API gives. */
 const perPage = 100;
 
-/**
- * Reads a page of a collection. The filters come from the page's address, so that their values are anything that a person can type
- * there: the API judges them, and its answer is shown.
- */
+/** Reads a page of a collection. */
 export async function listPage<P extends ListPath>(
   path: P,
-  filters: Record<string, string>,
+  filters: FilterValues<FilterName<P>>,
   cursor: string | null,
   signal: AbortSignal,
   pathParams: Record<string, string> = {},
 ): Promise<Page<ItemOf<P>>> {
   const query = { ...filters, per_page: perPage, ...(cursor === null ? {} : { cursor }) };
+  // The document's types of the values are narrower than what a person types; names and answer are those of the document.
   const untyped = api.GET as (path: string, init: object) => Promise<FetchResponse<never, never, 'application/json'>>;
   const { data, error, response } = await untyped(path, { params: { query, path: pathParams }, signal });
   if (!response.ok) throw errorOf(response, error);

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, type QueryKey } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ApiError } from './errors';
 import { getMe } from './identity';
@@ -7,10 +7,10 @@ import { getMe } from './identity';
 const pause = 5_000;
 
 /**
- * Reads the queries below `key` again whenever the dashboard's stream says that something has changed. Answers whether the stream
+ * Reads the queries below `queryKey` again whenever the dashboard's stream says that something has changed. Answers whether the stream
  * is open. The stream ends with its access cookie: a request renews that, and the stream is opened anew.
  */
-export function useDashboardEvents(address: string | null, key: string): boolean {
+export function useDashboardEvents(address: string | null, queryKey: QueryKey): boolean {
   const [live, setLive] = useState(false);
   const queries = useQueryClient();
 
@@ -26,7 +26,7 @@ export function useDashboardEvents(address: string | null, key: string): boolean
       source.onopen = () => {
         setLive(true);
       };
-      source.addEventListener('refresh', () => void queries.invalidateQueries({ queryKey: [key] }));
+      source.addEventListener('refresh', () => void queries.invalidateQueries({ queryKey }));
       source.onerror = () => {
         setLive(false);
         if (source?.readyState !== EventSource.CLOSED) return;
@@ -49,7 +49,7 @@ export function useDashboardEvents(address: string | null, key: string): boolean
       source?.close();
       setLive(false);
     };
-  }, [address, key, queries]);
+  }, [address, queryKey, queries]);
 
   return live;
 }

@@ -1,5 +1,5 @@
 // Operations of sessions, second factors and accounts, by the names that pages know them by.
-import { answered, api, listPage, type Schemas } from './client';
+import { answered, api, type Schemas } from './client';
 import { forgetSignedIn, rememberSignedIn } from './session';
 
 export type Role = Schemas['Role'];
@@ -65,8 +65,6 @@ export const endAllSessions = async () => {
   forgetSignedIn();
 };
 
-export const listUsers = (filters: Record<string, string>, cursor: string | null, signal: AbortSignal) =>
-  listPage('/api/v1/admin/users', filters, cursor, signal);
 export const createUser = (body: NewUser) => dataOf(answered(api.POST('/api/v1/admin/users', { body })));
 export const changeUser = (id: string, body: UserChange) =>
   dataOf(answered(api.PATCH('/api/v1/admin/users/{id}', { params: { path: { id } }, body })));

@@ -2,6 +2,7 @@ import { Button, Modal, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { stepUp, stepUpBySignOn } from '@/api/identity';
+import { meQueries } from '@/api/queries/me';
 import { forgetSignedIn, wasSignedIn } from '@/api/session';
 import { setHooks, type StepUpMethod } from '@/api/transport';
 import { ErrorMessage } from '@/components/Messages';
@@ -9,7 +10,6 @@ import ui from '@/components/ui.module.css';
 import { currentLanguage } from '@/i18n';
 import { useWords } from '@/i18n/useWords';
 import { returnTo } from '@/lib/returnTo';
-import { meKey } from './me';
 import { queries } from './queries';
 import { pageNow, pathNow, router } from './router';
 
@@ -40,7 +40,7 @@ setHooks({
     if (leaving || ['/sign-in', '/verify-email'].some((page) => pageNow().startsWith(page))) return;
     leaving = true;
     // A person who was signed in reads why this page comes; for others it is the way in.
-    const ended = queries.getQueryData(meKey) !== undefined || wasSignedIn() ? '&ended=true' : '';
+    const ended = queries.getQueryData(meQueries.all) !== undefined || wasSignedIn() ? '&ended=true' : '';
     void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`).then(() => {
       // Not earlier: a reload before the sign-in page stands would ask again, and find no session.
       forgetSignedIn();
@@ -97,7 +97,7 @@ export function StepUpDialog() {
         return;
       }
       await stepUp(code.replace(/\s/g, ''));
-      void queries.invalidateQueries({ queryKey: meKey });
+      void queries.invalidateQueries({ queryKey: meQueries.all });
       close(true);
     } catch (failed) {
       setError(failed);

@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { may, type Operation } from '@/api/access';
-import { getMe, type Me } from '@/api/identity';
+import type { Me } from '@/api/identity';
+import { meQueries } from '@/api/queries/me';
 
-export const meKey = ['me'] as const;
-
-export const useMeQuery = () =>
-  useQuery({ queryKey: meKey, queryFn: ({ signal }) => getMe(signal), staleTime: 60_000, retry: false });
+export const useMeQuery = () => useQuery(meQueries.me());
 
 /** The signed-in user. Pages below the shell have one: it does not show them before. */
 export function useMe(): Me {

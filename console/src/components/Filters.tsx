@@ -22,8 +22,8 @@ export interface Choice {
 }
 
 /** A filter of a list, by the name of its query parameter. */
-export interface Filter {
-  name: string;
+export interface Filter<N extends string = string> {
+  name: N;
   label: string;
   /** `id` comes by a link alone: it is shown while it narrows the list, and can be taken away. */
   kind: 'search' | 'choice' | 'text' | 'day' | 'id';
@@ -34,7 +34,7 @@ export interface Filter {
 }
 
 interface Props {
-  filters: Filter[];
+  filters: readonly Filter[];
   values: Record<string, string>;
   set: (changes: Record<string, string>) => void;
   clear: () => void;

@@ -2,6 +2,7 @@ import { ActionIcon, Drawer } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconHelp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { helpOf } from '@/api/queries/help';
 import type { PageName } from '@/app/nav';
 import { useWords } from '@/i18n/useWords';
 import { Answer } from './Card';
@@ -14,12 +15,7 @@ export function HelpButton({ page }: { page: PageName }) {
   const { t, language } = useWords();
   const [opened, { open, close }] = useDisclosure();
   const load = texts[`../../../docs/console/${page}.${language}.md`];
-  const help = useQuery({
-    queryKey: ['help', page, language],
-    queryFn: () => load?.() ?? Promise.resolve(''),
-    enabled: opened,
-    staleTime: Infinity,
-  });
+  const help = useQuery({ ...helpOf(page, language, load), enabled: opened });
   if (!load) return null;
   return (
     <>

@@ -2,9 +2,11 @@ import { Button, Menu, Skeleton } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconColumns3, IconRefresh } from '@tabler/icons-react';
 import { useCallback, type ReactNode } from 'react';
+import type { FilterValues } from '@/api/client';
+import type { Collection } from '@/api/queries/lists';
 import type { PageName } from '@/app/nav';
 import { useFilters } from '@/hooks/useFilters';
-import { mostRows, useList, type List, type ReadPage } from '@/hooks/useList';
+import { mostRows, useList, type List } from '@/hooks/useList';
 import { useWords } from '@/i18n/useWords';
 import { dayText, wholePeriod } from '@/lib/dates';
 import { countText } from '@/lib/money';
@@ -18,36 +20,37 @@ import { PageHead } from './PageHead';
 import table from './table.module.css';
 import classes from './ui.module.css';
 
-interface Props<T> {
+interface Props<T, F extends string> {
   name: PageName;
   title?: ReactNode;
-  filters: Filter[];
-  defaults?: Record<string, string>;
+  /** What is listed; the filters are of the names that it has. */
+  list: Collection<T, F>;
+  filters: readonly Filter<NoInfer<F>>[];
+  defaults?: FilterValues<NoInfer<F>>;
   columns: Column<T>[];
-  queryKey: readonly unknown[];
-  read: ReadPage<T>;
   rowId: (row: T) => string;
   open?: (row: T) => void;
   selection?: Selection;
   /** How the API sorts when it is not asked: shown and not sent. An order of the page's own is one of its `defaults`. */
   sort?: string;
-  /** What can be done on the page; with the list, where it depends on the rows. */
   /** Files that the API itself makes of what the filters find, as items of the export menu. */
-  exports?: (filters: Record<string, string>) => ReactNode;
-  actions?: ReactNode | ((list: List<T>, filters: Record<string, string>) => ReactNode);
+  exports?: (filters: FilterValues<NoInfer<F>>) => ReactNode;
+  actions?: ReactNode;
   /** Between filters and rows, such as totals. */
-  above?: (list: List<T>, filters: Record<string, string>) => ReactNode;
+  above?: (list: List<T>, filters: FilterValues<NoInfer<F>>) => ReactNode;
 }
 
 /** A list: filters in the address, columns to choose, rows behind a cursor, and one menu to export it. */
-export function ListPage<T extends object>(props: Props<T>) {
+export function ListPage<T extends object, F extends string>(props: Props<T, F>) {
   const { t, language } = useWords();
   const { filters, set, clear } = useFilters(
     props.filters.map(({ name }) => name),
-    props.defaults,
+    props.defaults as Record<string, string> | undefined,
   );
   const asked = props.filters.some(({ end }) => end) ? wholePeriod(filters) : filters;
-  const list = useList(props.queryKey, asked, props.read);
+  // The address is read by the names of these filters alone.
+  const given = asked as FilterValues<F>;
+  const list = useList(props.list, given);
   const [visibility, setVisibility] = useLocalStorage<Record<string, boolean>>({
     key: `rihla.columns.${props.name}`,
     defaultValue: Object.fromEntries(props.columns.map(({ id, hidden }) => [id, !hidden])),
@@ -62,7 +65,7 @@ export function ListPage<T extends object>(props: Props<T>) {
   return (
     <div className={classes.page} data-fill="">
       <PageHead title={props.title ?? t(`nav.${props.name}`)} help={props.name}>
-        {typeof props.actions === 'function' ? props.actions(list, asked) : props.actions}
+        {props.actions}
         <ColumnsMenu columns={props.columns} visibility={visibility} set={setVisibility} />
         <ExportMenu
           name={props.name}
@@ -72,7 +75,7 @@ export function ListPage<T extends object>(props: Props<T>) {
           rowId={props.rowId}
           selected={props.selection?.ids}
         >
-          {props.exports?.(asked)}
+          {props.exports?.(given)}
         </ExportMenu>
       </PageHead>
       <Filters filters={props.filters} values={filters} set={set} clear={clear} />
@@ -84,10 +87,10 @@ export function ListPage<T extends object>(props: Props<T>) {
           })}
         </p>
       )}
-      {props.above?.(list, asked)}
+      {props.above?.(list, given)}
       <Rows
         {...props}
-        list={list}
+        found={list}
         visibility={visibility}
         sort={filters['sort'] ?? props.sort ?? ''}
         onSort={(sort) => {
@@ -129,17 +132,16 @@ export function ListPage<T extends object>(props: Props<T>) {
   );
 }
 
-interface RowsProps<T> extends Props<T> {
-  list: List<T>;
+interface RowsProps<T> extends Pick<Props<T, string>, 'name' | 'columns' | 'rowId' | 'open' | 'selection'> {
+  found: List<T>;
   visibility: Record<string, boolean>;
   sort: string;
   onSort: (sort: string) => void;
   onEnd: () => void;
 }
 
-function Rows<T extends object>(props: RowsProps<T>) {
+function Rows<T extends object>({ found: list, ...props }: RowsProps<T>) {
   const { t } = useWords();
-  const { list } = props;
   if (list.isPending) {
     return (
       <div className={table.wrap} aria-busy="true" aria-label={t('list.loading')} role="status">

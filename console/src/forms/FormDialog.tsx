@@ -1,6 +1,6 @@
 import { Button, Modal } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, type QueryKey } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode, type RefObject, type SyntheticEvent } from 'react';
 import { ApiError } from '@/api/errors';
 import { ErrorMessage, useErrorText } from '@/components/Messages';
@@ -11,11 +11,11 @@ import { FieldInput } from './FieldInput';
 import type { Field, Values } from './fields';
 import { useIntention } from './useIntention';
 
-interface Props {
+interface Props<N extends string> {
   opened: boolean;
   close: () => void;
   title: ReactNode;
-  fields: Field[];
+  fields: readonly Field<N>[];
   initial?: Values;
   /** What the button does; with the values it may say how much. */
   submitLabel: string | ((values: Values) => string);
@@ -25,11 +25,11 @@ interface Props {
    * that exists only these are sent, so that what others have changed meanwhile stays. The answer may be a sentence for the reader, and a
    * link to what was made.
    */
-  submit: (values: Values, key: string, changed: Field[]) => Promise<unknown>;
+  submit: (values: Values, key: string, changed: Field<N>[]) => Promise<unknown>;
   /** The key is sent: after a lost answer the same can be sent again, and is not done twice. */
   keyed?: boolean;
-  /** The first parts of the keys of queries that are old afterwards. */
-  changes: string[];
+  /** The keys of what is old afterwards, each with all below it. */
+  changes: readonly QueryKey[];
   /** What is said once it is done. */
   done: Done;
   size?: string;
@@ -44,7 +44,7 @@ interface Props {
 const none: Values = {};
 
 /** A dialog that does one thing, once. Everything that changes something goes through it. */
-export function FormDialog({ opened, close, ...props }: Props) {
+export function FormDialog<N extends string>({ opened, close, ...props }: Props<N>) {
   const { t } = useWords();
   const [held, setHeld] = useState(false);
   // A refusal that the reader has not put away.
@@ -69,7 +69,7 @@ export function FormDialog({ opened, close, ...props }: Props) {
   );
 }
 
-function Form({
+function Form<N extends string>({
   close,
   fields,
   initial = none,
@@ -84,7 +84,7 @@ function Form({
   keyed = false,
   onHeld,
   refusalRef,
-}: Omit<Props, 'opened' | 'title'> & { onHeld: (held: boolean) => void; refusalRef: RefObject<unknown> }) {
+}: Omit<Props<N>, 'opened' | 'title'> & { onHeld: (held: boolean) => void; refusalRef: RefObject<unknown> }) {
   const { t } = useWords();
   const queries = useQueryClient();
   const [values, setValues] = useState<Values>(initial);
@@ -117,8 +117,7 @@ function Form({
     [refusalRef],
   );
   const reread = () => {
-    for (const key of changes) {
-      const queryKey = [key];
+    for (const queryKey of changes) {
       // A first answer that is still on its way is from before the change, and would be taken for what came after it.
       void queries.cancelQueries({ queryKey }).then(() => queries.invalidateQueries({ queryKey }));
     }

@@ -1,13 +1,24 @@
 import { numberText, phoneText, plainText, withoutPercent } from '@/lib/input';
 import { amountOf } from '@/lib/money';
-import { momentOf } from '@/lib/dates';
+import { localOf, momentOf } from '@/lib/dates';
 import type { Choice } from '@/components/Filters';
 
 export type Values = Record<string, string>;
 
-/** A field of a form, by the name that the API knows it by; `driver.name` is the name in the driver. */
-export interface Field {
-  name: string;
+type NamesIn<B> = {
+  [K in keyof B & string]-?: NonNullable<B[K]> extends readonly unknown[]
+    ? K
+    : NonNullable<B[K]> extends object
+      ? `${K}.${FieldName<NonNullable<B[K]>>}`
+      : K;
+}[keyof B & string];
+
+/** The names of the fields in a body of the API; `driver.name` is the name in the driver. */
+export type FieldName<B> = Extract<NamesIn<B>, string>;
+
+/** A field of a form, by the name that the API knows it by. */
+export interface Field<N extends string = string> {
+  name: N;
   label: string;
   kind?:
     | 'text'
@@ -29,6 +40,9 @@ export interface Field {
   /** Shown, and sent, only then. */
   when?: (values: Values) => boolean;
 }
+
+/** The fields of a form that makes this body: a name that the body does not have is none of them. */
+export type FieldsOf<B> = Field<FieldName<B>>[];
 
 const words = (text: string) =>
   text
@@ -61,8 +75,7 @@ function valueOf({ kind = 'text' }: Field, text: string): unknown {
 }
 
 /** The fields as the body of a request. Empty fields are null, or left out with `omitEmpty`. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- says which body it is at the call
-export function bodyOf<T>(fields: Field[], values: Values, omitEmpty = false): T {
+export function bodyOf<B>(fields: readonly Field<FieldName<B>>[], values: Values, omitEmpty = false): B {
   const body: Record<string, unknown> = {};
   for (const field of fields) {
     if (field.when && !field.when(values)) continue;
@@ -75,5 +88,23 @@ export function bodyOf<T>(fields: Field[], values: Values, omitEmpty = false): T
     target[last] = value;
   }
   // The API judges what was typed; the type says what it is meant to be.
-  return body as T;
+  return body as B;
 }
+
+/** What an answer has by a field's name. */
+export const valueAt = (row: object, name: string): unknown =>
+  name.split('.').reduce<unknown>((value, part) => (value as Record<string, unknown> | null)?.[part], row);
+
+/** What a field holds of a value of the API: the way back from `valueOf`. */
+function textOf({ kind = 'text' }: Field, value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.join(kind === 'choices' ? ',' : ', ');
+  if (kind === 'money') return Number(value).toFixed(2);
+  if (kind === 'rate') return String(Math.round(Number(value) * 10_000) / 100);
+  const text = typeof value === 'number' ? String(value) : (value as string);
+  return kind === 'moment' ? localOf(text) : text;
+}
+
+/** What the fields of a form hold at first, when it changes this row. */
+export const valuesOf = <T extends object>(fields: readonly Field<FieldName<T>>[], row: T): Values =>
+  Object.fromEntries(fields.map((field) => [field.name, textOf(field, valueAt(row, field.name))]));

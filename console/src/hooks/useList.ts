@@ -1,22 +1,17 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef, useState } from 'react';
-import type { Page } from '@/api/client';
+import type { FilterValues } from '@/api/client';
+import type { Collection } from '@/api/queries/lists';
 
 /** More rows than this are not for reading: filters or an export are. */
 export const mostRows = 10_000;
 
-export type ReadPage<T> = (
-  filters: Record<string, string>,
-  cursor: string | null,
-  signal: AbortSignal,
-) => Promise<Page<T>>;
-
 const none: never[] = [];
 
 /** A list that is read page by page behind its cursor, so that no row comes twice however much is added meanwhile. */
-export function useList<T>(key: readonly unknown[], filters: Record<string, string>, read: ReadPage<T>) {
+export function useList<T, F extends string>({ queryKey, read }: Collection<T, F>, filters: FilterValues<F>) {
   const query = useInfiniteQuery({
-    queryKey: [...key, filters],
+    queryKey: [...queryKey, filters],
     queryFn: ({ pageParam, signal }) => read(filters, pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.meta.next_cursor,
@@ -62,4 +57,4 @@ export function useList<T>(key: readonly unknown[], filters: Record<string, stri
   return { ...query, rows, total, readAll, readingAll, cancel };
 }
 
-export type List<T> = ReturnType<typeof useList<T>>;
+export type List<T> = ReturnType<typeof useList<T, string>>;

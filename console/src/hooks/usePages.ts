@@ -1,5 +1,5 @@
-import { useInfiniteQuery, type QueryKey } from '@tanstack/react-query';
-import type { Page } from '@/api/client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { Pages } from '@/api/queries/lists';
 
 interface Options<T> {
   enabled?: boolean;
@@ -8,11 +8,7 @@ interface Options<T> {
 }
 
 /** A list within a page, read page by page. `data` has the rows of all that were read, undefined before the first. */
-export function usePages<T>(
-  queryKey: QueryKey,
-  read: (cursor: string | null, signal: AbortSignal) => Promise<Page<T>>,
-  { enabled = true, again }: Options<T> = {},
-) {
+export function usePages<T>({ queryKey, read }: Pages<T>, { enabled = true, again }: Options<T> = {}) {
   const { data, ...list } = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { listAll } from '@/api/client';
+import { providerQueries } from '@/api/queries/providers';
 import { useMay } from '@/app/me';
 import type { Filter } from '@/components/Filters';
 import { useWords } from '@/i18n/useWords';
@@ -11,14 +11,11 @@ export function useProviders() {
   const all = mayCall('ListProviders');
   const may = all || mayCall('ListProviderBalances');
   const { data } = useQuery({
-    queryKey: ['providers', 'choices'],
-    queryFn: ({ signal }): Promise<{ id: string; name: string }[]> =>
-      listAll(all ? '/api/v1/admin/providers' : '/api/v1/admin/provider-balances', { sort: 'name' }, signal),
+    ...providerQueries.choices(all ? '/api/v1/admin/providers' : '/api/v1/admin/provider-balances'),
     enabled: may,
-    staleTime: 300_000,
   });
   const choices = (data ?? []).map(({ id, name }) => ({ value: id, label: name }));
-  const filter: Filter = may
+  const filter: Filter<'provider_id'> = may
     ? { name: 'provider_id', label: t('field.provider'), kind: 'choice', choices }
     : { name: 'provider_id', label: t('field.provider'), kind: 'id' };
   const nameOf = (id: string) => choices.find(({ value }) => value === id)?.label;

@@ -3,6 +3,8 @@ import { notifications } from '@mantine/notifications';
 import { IconHistory } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { downloadFile } from '@/api/download';
+import { exportQueries } from '@/api/queries/exports';
+import type { RecordFilters } from '@/api/queries/records';
 import { useMay } from '@/app/me';
 import { useErrorText } from '@/components/Messages';
 import { useWords } from '@/i18n/useWords';
@@ -10,7 +12,7 @@ import { useWords } from '@/i18n/useWords';
 const formats = ['xlsx', 'csv'] as const;
 
 /** The ledger as a file that the API makes: everything that the filters find. They stand in the list's menu for exports. */
-export function LedgerExports({ filters, history }: { filters: Record<string, string>; history: () => void }) {
+export function LedgerExports({ filters, history }: { filters: RecordFilters; history: () => void }) {
   const { t, language } = useWords();
   const may = useMay();
   const text = useErrorText();
@@ -31,7 +33,7 @@ export function LedgerExports({ filters, history }: { filters: Record<string, st
     } catch (error) {
       say(text(error), 'red', false);
     } finally {
-      void queries.invalidateQueries({ queryKey: ['exports'] });
+      void queries.invalidateQueries({ queryKey: exportQueries.all });
     }
   };
 

@@ -1,4 +1,5 @@
-import { listPage, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { exportQueries } from '@/api/queries/exports';
 import { Badge } from '@/components/Badge';
 import { Answer } from '@/components/Card';
 import { EmptyMessage } from '@/components/Messages';
@@ -12,14 +13,10 @@ import { countText } from '@/lib/money';
 /** Files that were exported: who asked, by which filters, and whether they are whole. */
 export function Exports({ kind }: { kind: Schemas['ExportKind'] }) {
   const { t, label, language } = useWords();
-  const list = usePages(
-    ['exports', kind],
-    (cursor, signal) => listPage('/api/v1/admin/exports', { kind }, cursor, signal),
-    {
-      // One that is being written is looked at until it has ended.
-      again: (rows) => (rows.some(({ status }) => status === 'RUNNING') ? 3000 : false),
-    },
-  );
+  const list = usePages(exportQueries.of(kind), {
+    // One that is being written is looked at until it has ended.
+    again: (rows) => (rows.some(({ status }) => status === 'RUNNING') ? 3000 : false),
+  });
   return (
     <Answer query={list}>
       {(found) =>

@@ -1,9 +1,10 @@
 import { Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { Link } from 'react-router';
-import { listPage, type Schemas } from '@/api/client';
+import type { FilterValues, Schemas } from '@/api/client';
 import { downloadFile } from '@/api/download';
 import { auditExportAddress } from '@/api/identity';
+import { auditQueries } from '@/api/queries/audit';
 import { useMay } from '@/app/me';
 import type { Column } from '@/components/columns';
 import { CopyId } from '@/components/CopyId';
@@ -33,7 +34,7 @@ function useAuditWords() {
   return { actions, entities, word };
 }
 
-type Entry = Schemas['AuditLog'] & { actor_name?: string | null };
+type Entry = Schemas['AuditLog'];
 
 export function Component() {
   const { t } = useWords();
@@ -86,8 +87,7 @@ export function Component() {
         base.to,
       ]}
       columns={columns}
-      queryKey={['audit']}
-      read={(filters, cursor, signal) => listPage('/api/v1/admin/audit-logs', filters, cursor, signal)}
+      list={auditQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"
       open={selected.open}
@@ -142,7 +142,7 @@ function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: bo
   );
 }
 
-function AuditExport({ filters }: { filters: Record<string, string> }) {
+function AuditExport({ filters }: { filters: FilterValues<string> }) {
   const { t } = useWords();
   const may = useMay();
   const text = useErrorText();

@@ -1,6 +1,10 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
-import { answered, api, listPage, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { bookingQueries } from '@/api/queries/bookings';
+import { paymentQueries } from '@/api/queries/payments';
+import { recordQueries } from '@/api/queries/records';
+import { refundQueries } from '@/api/queries/refunds';
 import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
@@ -27,10 +31,7 @@ export function Component() {
   const { t, label } = useWords();
   const may = useMay();
   const { id = '' } = useParams();
-  const booking = useQuery({
-    queryKey: ['bookings', 'one', id],
-    queryFn: ({ signal }) => answered(api.GET('/api/v1/bookings/{id}', { params: { path: { id } }, signal })),
-  });
+  const booking = useQuery(bookingQueries.one(id));
   const data = booking.data?.data;
   return (
     <div className={ui.page}>
@@ -60,16 +61,10 @@ export function Component() {
   );
 }
 
-const usePayments = (booking_id: string) =>
-  useQuery({
-    queryKey: ['payments', 'of', booking_id],
-    queryFn: ({ signal }) => listPage('/api/v1/admin/payment-transactions', { booking_id }, null, signal),
-  });
-
 /** What of the booking's price has gone back, and what is left. */
 function WentBack({ booking }: { booking: Booking }) {
   const { t, language } = useWords();
-  const { data } = usePayments(booking.id);
+  const { data } = useQuery(paymentQueries.ofBooking(booking.id));
   const back = refundedOf(data?.data ?? []);
   if (back === 0) return null;
   const left = sumOf([booking.amount, -back]);
@@ -106,17 +101,9 @@ function HeldMoney({ payments }: { payments: Schemas['PaymentTransaction'][] }) 
 function Parts({ booking }: { booking: Booking }) {
   const { t } = useWords();
   const may = useMay();
-  const of = { booking_id: booking.id };
-  const payments = usePayments(booking.id);
-  const refunds = useQuery({
-    queryKey: ['refunds', 'of', booking.id],
-    queryFn: ({ signal }) => listPage('/api/v1/admin/refunds', of, null, signal),
-  });
-  const records = useQuery({
-    queryKey: ['records', 'of', booking.id],
-    queryFn: ({ signal }) => listPage('/api/v1/admin/financial-records', of, null, signal),
-    enabled: may('ListFinancialRecords'),
-  });
+  const payments = useQuery(paymentQueries.ofBooking(booking.id));
+  const refunds = useQuery(refundQueries.ofBooking(booking.id));
+  const records = useQuery({ ...recordQueries.ofBooking(booking.id), enabled: may('ListFinancialRecords') });
   const paymentColumns = usePaymentColumns().filter(({ id }) => !['booking', 'gateway', 'failure'].includes(id));
   const recordColumns = useRecordColumns().filter(
     ({ id }) => !['booking', 'details', 'payoutDate', 'rate', 'provider'].includes(id),
@@ -166,13 +153,7 @@ function Parts({ booking }: { booking: Booking }) {
 /** The booking's attempts to pay, each with its history; a refund's transaction has that of its payment. */
 function useAttempts(payments: Schemas['PaymentTransaction'][]) {
   return useQueries({
-    queries: payments
-      .filter(({ kind }) => kind === 'PAYMENT')
-      .map(({ id }) => ({
-        queryKey: ['payments', 'one', id],
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          answered(api.GET('/api/v1/admin/payment-transactions/{id}', { params: { path: { id } }, signal })),
-      })),
+    queries: payments.filter(({ kind }) => kind === 'PAYMENT').map(({ id }) => paymentQueries.one(id)),
     combine: (results) => ({
       data: results.every(({ data }) => data) ? results.flatMap(({ data }) => data?.data ?? []) : undefined,
       error: results.find(({ error }) => error)?.error ?? null,

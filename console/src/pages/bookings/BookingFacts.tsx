@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { answered, api, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { bookingQueries } from '@/api/queries/bookings';
 import { Answer, Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
@@ -46,12 +47,7 @@ export function BookingFacts({ booking }: { booking: Booking }) {
 
 export function TripFacts({ booking }: { booking: Booking }) {
   const { t, label } = useWords();
-  const trip = useQuery({
-    queryKey: ['trip', booking.trip_id],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/trips/{id}', { params: { path: { id: booking.trip_id } }, signal })),
-    staleTime: 300_000,
-  });
+  const trip = useQuery(bookingQueries.trip(booking.trip_id));
   const moved = booking.departure_at !== booking.departure_at_booking;
   return (
     <Card title={t('field.trip')}>

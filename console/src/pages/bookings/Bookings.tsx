@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { Link, useNavigate } from 'react-router';
-import { listPage, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { bookingQueries } from '@/api/queries/bookings';
 import { Badge } from '@/components/Badge';
 import { CopyId } from '@/components/CopyId';
 import type { Column } from '@/components/columns';
@@ -33,8 +34,7 @@ export function Component() {
         { name: 'trip_id', label: t('field.trip'), kind: 'id' },
       ]}
       columns={columns}
-      queryKey={['bookings']}
-      read={(filters, cursor, signal) => listPage('/api/v1/admin/bookings', filters, cursor, signal)}
+      list={bookingQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"
       open={({ id }) => void navigate(`/bookings/${id}`)}

@@ -4,13 +4,19 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { stillUnknown } from '@/api/errors';
+import { bookingQueries } from '@/api/queries/bookings';
+import { dashboardQueries } from '@/api/queries/dashboard';
+import { paymentQueries } from '@/api/queries/payments';
+import { recordQueries } from '@/api/queries/records';
+import { previewQueries, refundQueries } from '@/api/queries/refunds';
 import { Answer } from '@/components/Card';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
-import { bodyOf, type Field } from '@/forms/fields';
+import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { Said } from '@/forms/Toast';
-import { useChoices, words } from '@/hooks/useChoices';
+import { RefundType } from '@/gen/enums';
+import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { moneyText } from '@/lib/money';
 import { previewKey, RefundPreview, type Shown } from './RefundPreview';
@@ -29,23 +35,18 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
   const { choices } = useChoices();
   const [opened, { open, close }] = useDisclosure();
   const [previewed, setPreviewed] = useState<Shown | null>(null);
-  const quote = useQuery({
-    queryKey: ['refund-quote', booking.id],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/admin/bookings/{id}/refund-quote', { params: { path: { id: booking.id } }, signal })),
-    enabled: opened,
-    staleTime: 0,
-  });
+  const quote = useQuery({ ...previewQueries.quote(booking.id), enabled: opened });
   const queries = useQueryClient();
   // What was refused was shown as possible: it is read anew. What was ordered, or may have been, is not asked about again.
   const orQuoteAnew = <T,>(ordered: Promise<T>) =>
     ordered.catch((error: unknown) => {
       if (!stillUnknown(error))
-        for (const key of ['refund-quote', 'refund-preview']) void queries.invalidateQueries({ queryKey: [key] });
+        for (const queryKey of [previewQueries.quotes, previewQueries.all])
+          void queries.invalidateQueries({ queryKey });
       throw error;
     });
-  const fields: Field[] = [
-    { name: 'refund_type', label: t('field.type'), kind: 'choice', required: true, choices: choices(words.refundType) },
+  const fields: FieldsOf<Schemas['RefundRequest']> = [
+    { name: 'refund_type', label: t('field.type'), kind: 'choice', required: true, choices: choices(RefundType) },
     {
       name: 'amount',
       label: t('field.amount'),
@@ -85,7 +86,7 @@ export function RefundButton({ booking }: { booking: Schemas['Booking'] }) {
         size="xl"
         blocked={(values) => previewed?.key !== previewKey(values)}
         after={(values) => <RefundPreview bookingId={booking.id} values={values} onShown={setPreviewed} />}
-        changes={['bookings', 'payments', 'refunds', 'records', 'dashboard']}
+        changes={[bookingQueries.all, paymentQueries.all, refundQueries.all, recordQueries.all, dashboardQueries.all]}
         done=""
         keyed
         submit={async (values, key) => {

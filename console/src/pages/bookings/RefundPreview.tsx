@@ -1,7 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { answered, api, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { previewQueries } from '@/api/queries/refunds';
 import { Answer } from '@/components/Card';
 import type { Column } from '@/components/columns';
 import { Facts } from '@/components/Facts';
@@ -45,20 +46,11 @@ export function RefundPreview({ bookingId, values, onShown }: Props) {
   // A pasted amount may have a space in it: `SAR 1,050.25`.
   const typed = key.slice(type.length + 1);
   const query = useQuery({
-    queryKey: ['refund-preview', bookingId, key],
-    queryFn: ({ signal }) => {
-      const amount = type === 'PARTIAL' ? { amount: amountOf(typed)?.toFixed(2) ?? typed } : {};
-      const params = {
-        path: { id: bookingId },
-        query: { refund_type: type as Schemas['RefundType'], ...amount },
-      };
-      return answered(api.GET('/api/v1/admin/bookings/{id}/refund-preview', { params, signal }));
-    },
+    ...previewQueries.ofForm(bookingId, key, {
+      refund_type: type as Schemas['RefundType'],
+      ...(type === 'PARTIAL' && { amount: amountOf(typed)?.toFixed(2) ?? typed }),
+    }),
     enabled: type !== '' && key !== 'PARTIAL ',
-    staleTime: 0,
-    gcTime: 0,
-    // The policy goes by the hours to departure, and others refund, too.
-    refetchInterval: 30_000,
   });
 
   const shown = query.isSuccess ? query.data.data : null;

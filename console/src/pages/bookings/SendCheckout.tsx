@@ -1,6 +1,8 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { answered, api, type Schemas } from '@/api/client';
+import { bookingQueries } from '@/api/queries/bookings';
+import { paymentQueries } from '@/api/queries/payments';
 import { useMay } from '@/app/me';
 import { Facts } from '@/components/Facts';
 import ui from '@/components/ui.module.css';
@@ -27,7 +29,7 @@ export function SendCheckout({ booking }: { booking: Schemas['Booking'] }) {
         title={t('checkout.sendOf', { number: booking.booking_number })}
         fields={[]}
         submitLabel={t('checkout.go')}
-        changes={['bookings', 'payments']}
+        changes={[bookingQueries.all, paymentQueries.all]}
         done=""
         keyed
         submit={async (_, key) => {

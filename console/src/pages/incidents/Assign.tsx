@@ -1,6 +1,7 @@
 import { Button, Select } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { answered, api, type Schemas } from '@/api/client';
+import { incidentQueries } from '@/api/queries/incidents';
 import { useMe, useMay } from '@/app/me';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
@@ -10,10 +11,8 @@ import { useWords } from '@/i18n/useWords';
 export function useAssignees() {
   const may = useMay()('ListIncidentAssignees');
   const { data } = useQuery({
-    queryKey: ['assignees'],
-    queryFn: ({ signal }) => answered(api.GET('/api/v1/admin/incident-assignees', { signal })),
+    ...incidentQueries.assignees(),
     enabled: may,
-    staleTime: 300_000,
   });
   return (data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
 }
@@ -34,7 +33,7 @@ export function Assign({ incident }: { incident: Schemas['Incident'] }) {
           body: { assignee_id },
         }),
       ),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['incidents'] }),
+    onSettled: () => queries.invalidateQueries({ queryKey: incidentQueries.all }),
   });
   if (incident.status !== 'OPEN' || !may('AssignIncident')) return null;
   // An account that may no longer be given incidents is shown as long as it has this one.

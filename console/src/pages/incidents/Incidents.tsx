@@ -2,7 +2,9 @@ import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconExternalLink } from '@tabler/icons-react';
 import { Link } from 'react-router';
-import { answered, api, listPage, type Schemas } from '@/api/client';
+import { answered, api, type Schemas } from '@/api/client';
+import { dashboardQueries } from '@/api/queries/dashboard';
+import { incidentQueries } from '@/api/queries/incidents';
 import { useMay, useMe } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import type { Column } from '@/components/columns';
@@ -12,9 +14,10 @@ import { Facts } from '@/components/Facts';
 import { ListPage } from '@/components/ListPage';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
-import { bodyOf, type Field } from '@/forms/fields';
+import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
-import { useChoices, words } from '@/hooks/useChoices';
+import { IncidentKind } from '@/gen/enums';
+import { useChoices } from '@/hooks/useChoices';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { moneyText } from '@/lib/money';
@@ -57,7 +60,7 @@ export function Component() {
       name="incidents"
       filters={[
         { name: 'status', label: t('field.status'), kind: 'choice', choices: states('incident') },
-        { name: 'kind', label: t('field.kind'), kind: 'choice', choices: choices(words.incidentKind) },
+        { name: 'kind', label: t('field.kind'), kind: 'choice', choices: choices(IncidentKind) },
         {
           name: 'assignee_id',
           label: t('incident.assignee'),
@@ -76,8 +79,7 @@ export function Component() {
       ]}
       defaults={{ status: 'OPEN' }}
       columns={columns}
-      queryKey={['incidents']}
-      read={(filters, cursor, signal) => listPage('/api/v1/admin/incidents', filters, cursor, signal)}
+      list={incidentQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"
       open={selected.open}
@@ -226,7 +228,9 @@ function Resolve({ incident }: { incident: Incident }) {
   const may = useMay();
   const [opened, { open, close }] = useDisclosure();
   if (incident.status !== 'OPEN' || !may('ResolveIncident')) return null;
-  const fields: Field[] = [{ name: 'note', label: t('incident.whatWasDone'), kind: 'area', required: true }];
+  const fields: FieldsOf<Schemas['ResolveIncidentRequest']> = [
+    { name: 'note', label: t('incident.whatWasDone'), kind: 'area', required: true },
+  ];
   return (
     <>
       {/* The repair comes first, as long as it is to be made. */}
@@ -239,7 +243,7 @@ function Resolve({ incident }: { incident: Incident }) {
         title={t('incident.resolve')}
         fields={fields}
         submitLabel={t('incident.resolve')}
-        changes={['incidents', 'dashboard']}
+        changes={[incidentQueries.all, dashboardQueries.all]}
         {...(done && { initial: { note: t('incident.repair.DONE', { amount: done }) } })}
         done={t('done.resolved', { kind: label(incident, 'kind') })}
         submit={(values) =>

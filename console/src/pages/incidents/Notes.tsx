@@ -2,6 +2,7 @@ import { Button, Textarea } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { answered, api } from '@/api/client';
+import { incidentQueries } from '@/api/queries/incidents';
 import { useMay } from '@/app/me';
 import { Answer } from '@/components/Card';
 import { ErrorMessage } from '@/components/Messages';
@@ -14,11 +15,7 @@ import { useWords } from '@/i18n/useWords';
 export function Notes({ incidentId }: { incidentId: string }) {
   const { t } = useWords();
   const may = useMay();
-  const notes = useQuery({
-    queryKey: ['incidents', 'notes', incidentId],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/admin/incidents/{id}/notes', { params: { path: { id: incidentId } }, signal })),
-  });
+  const notes = useQuery(incidentQueries.notes(incidentId));
   return (
     <section className={ui.stack} aria-label={t('incident.notes')}>
       <h3 className={ui.subhead}>{t('incident.notes')}</h3>
@@ -60,7 +57,7 @@ function AddNote({ incidentId }: { incidentId: string }) {
   const onSubmit = async (event: SyntheticEvent) => {
     event.preventDefault();
     const { done } = await send();
-    void queries.invalidateQueries({ queryKey: ['incidents', 'notes', incidentId] });
+    void queries.invalidateQueries({ queryKey: incidentQueries.notes(incidentId).queryKey });
     if (!done) return;
     setNote('');
     begin();

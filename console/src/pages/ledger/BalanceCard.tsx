@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answered, api } from '@/api/client';
+import { recordQueries } from '@/api/queries/records';
 import { Answer } from '@/components/Card';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
@@ -13,16 +13,7 @@ import { momentOf } from '@/lib/dates';
 export function BalanceCard({ providerId }: { providerId?: string }) {
   const { t } = useWords();
   const [at, setAt] = useState('');
-  const query = at === '' ? {} : { as_of: momentOf(at) };
-  const balance = useQuery({
-    queryKey: ['records', 'balance', providerId ?? 'own', at],
-    queryFn: ({ signal }) =>
-      answered(
-        providerId === undefined
-          ? api.GET('/api/v1/provider/balance', { params: { query }, signal })
-          : api.GET('/api/v1/admin/providers/{id}/balance', { params: { path: { id: providerId }, query }, signal }),
-      ),
-  });
+  const balance = useQuery(recordQueries.balance(providerId, at === '' ? '' : momentOf(at)));
   return (
     <section className={ui.totals} aria-label={t('balance.title')}>
       <Answer query={balance} lines={1}>

@@ -3,7 +3,8 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconScale } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'react-router';
-import { listPage, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { recordQueries } from '@/api/queries/records';
 import { useMay } from '@/app/me';
 import { Answer } from '@/components/Card';
 import type { Column } from '@/components/columns';
@@ -40,10 +41,7 @@ export function Balances() {
 function Companies({ chosen }: { chosen: () => void }) {
   const { t } = useWords();
   const [at, setAt] = useState('');
-  const filters: Record<string, string> = { sort: '-payable_amount', ...(at && { as_of: momentOf(at) }) };
-  const list = usePages(['records', 'balances', filters], (cursor, signal) =>
-    listPage('/api/v1/admin/provider-balances', filters, cursor, signal),
-  );
+  const list = usePages(recordQueries.balances({ sort: '-payable_amount', ...(at && { as_of: momentOf(at) }) }));
   const money = (name: 'payable_amount' | 'paid_out_amount'): Column<Row> => ({
     id: name,
     header: t(name === 'payable_amount' ? 'balance.payable' : 'balance.paidOut'),

@@ -1,7 +1,8 @@
 import { useDisclosure } from '@mantine/hooks';
 import { useCallback, useMemo, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { listPage, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { recordQueries } from '@/api/queries/records';
 import { useMay } from '@/app/me';
 import { Detail } from '@/components/Detail';
 import { ListPage } from '@/components/ListPage';
@@ -71,8 +72,7 @@ export function Component() {
         { name: 'ad_campaign_id', label: t('field.campaign'), kind: 'id' },
       ]}
       columns={columns}
-      queryKey={['records']}
-      read={(filters, cursor, signal) => listPage('/api/v1/admin/financial-records', filters, cursor, signal)}
+      list={recordQueries.list}
       rowId={({ id }) => id}
       sort="-record_date"
       open={selected.open}
@@ -81,7 +81,7 @@ export function Component() {
       exports={(filters) => <LedgerExports filters={filters} history={history.open} />}
       above={(list, filters) => (
         <>
-          {filters['provider_id'] && <BalanceCard providerId={filters['provider_id']} />}
+          {filters.provider_id && <BalanceCard providerId={filters.provider_id} />}
           {may('GetFinancialRecordTotals') && <Totals filters={filters} />}
           {may('MarkRecordsTransferred') && <SelectFound list={list} filters={filters} ids={ids} select={setIds} />}
           <Transfer

@@ -2,11 +2,13 @@ import { Progress } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { stillUnknown } from '@/api/errors';
 import { answered, api, type Schemas } from '@/api/client';
+import { dashboardQueries } from '@/api/queries/dashboard';
+import { recordQueries } from '@/api/queries/records';
 import type { Column } from '@/components/columns';
 import { MiniTable } from '@/components/MiniTable';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
-import { bodyOf, type Field } from '@/forms/fields';
+import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useReferenceCheck } from '@/forms/useReferenceCheck';
 import { Said } from '@/forms/Toast';
@@ -70,7 +72,7 @@ export function MarkDialog({
   const [marked, setMarked] = useState(0);
   const count = records.length;
   const totals = totalsOf(records);
-  const fields: Field[] = [
+  const fields: FieldsOf<Marks> = [
     { name: 'payout_reference', label: t('field.payoutReference'), required: true, hint: t('ledger.referenceHint') },
     { name: 'payout_date', label: t('field.payoutDate'), kind: 'day', required: true },
   ];
@@ -88,7 +90,7 @@ export function MarkDialog({
           amount: moneyText(sumOf(records.map(({ net_amount }) => net_amount)), language),
         })
       }
-      changes={['records', 'dashboard']}
+      changes={[recordQueries.all, dashboardQueries.all]}
       done=""
       keyed
       submit={async (values) => {

@@ -3,6 +3,8 @@ import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
 import { Link } from 'react-router';
 import { answered, api, type Schemas } from '@/api/client';
+import { dashboardQueries } from '@/api/queries/dashboard';
+import { recordQueries } from '@/api/queries/records';
 import { useMay, useMe } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { CopyId } from '@/components/CopyId';
@@ -11,7 +13,7 @@ import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
 import { Day, When } from '@/components/When';
-import { bodyOf, type Field } from '@/forms/fields';
+import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
@@ -96,7 +98,9 @@ function Revert({ record }: { record: FinancialRecord }) {
   const [opened, { open, close }] = useDisclosure();
   if (record.balance_status !== 'TRANSFERRED' || !may('RevertRecordTransfer')) return null;
   const own = record.transferred_by === me.id;
-  const fields: Field[] = [{ name: 'reason', label: t('field.reason'), kind: 'area', required: true }];
+  const fields: FieldsOf<Schemas['RevertTransferRequest']> = [
+    { name: 'reason', label: t('field.reason'), kind: 'area', required: true },
+  ];
   return (
     <>
       {own && (
@@ -116,7 +120,7 @@ function Revert({ record }: { record: FinancialRecord }) {
         fields={fields}
         submitLabel={t('ledger.revert')}
         danger
-        changes={['records', 'dashboard']}
+        changes={[recordQueries.all, dashboardQueries.all]}
         done={t('done.reverted', { number: `\u2068${record.transaction_number}\u2069` })}
         keyed
         submit={(values, key) =>

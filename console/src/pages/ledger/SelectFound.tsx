@@ -1,13 +1,14 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '@/api/client';
+import type { RecordFilters } from '@/api/queries/records';
 import ui from '@/components/ui.module.css';
 import type { List } from '@/hooks/useList';
 import { useWords } from '@/i18n/useWords';
 
 interface Props {
   list: List<Schemas['FinancialRecord']>;
-  filters: Record<string, string>;
+  filters: RecordFilters;
   ids: ReadonlySet<string>;
   select: (ids: ReadonlySet<string>) => void;
 }
@@ -19,7 +20,7 @@ interface Props {
 export function SelectFound({ list, filters, ids, select }: Props) {
   const { t } = useWords();
   const [failed, setFailed] = useState(false);
-  if (!filters['provider_id'] || filters['balance_status'] !== 'IN_CURRENT_BALANCE') return null;
+  if (!filters.provider_id || filters.balance_status !== 'IN_CURRENT_BALANCE') return null;
   if (list.total === 0 || ids.size > 0) return null;
 
   const selectAll = async () => {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { answered, api } from '@/api/client';
+import { recordQueries, type RecordFilters } from '@/api/queries/records';
 import { Answer } from '@/components/Card';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
@@ -7,22 +7,23 @@ import { useWords } from '@/i18n/useWords';
 import { countText } from '@/lib/money';
 
 /** Filters that keep the lines to be added up few enough: of one company, one booking or campaign, or of some days. */
-const narrow = ['provider_id', 'booking_id', 'ad_campaign_id', 'period', 'date_from', 'search'];
+const narrow = [
+  'provider_id',
+  'booking_id',
+  'ad_campaign_id',
+  'period',
+  'date_from',
+  'search',
+] as const satisfies (keyof RecordFilters)[];
 
 const sums = ['gross_amount', 'vat_amount', 'platform_commission_amount', 'net_amount', 'refunded_amount'] as const;
 
 /** What all lines that the filters find come to, also those that were not read yet. */
-export function Totals({ filters }: { filters: Record<string, string> }) {
+export function Totals({ filters }: { filters: RecordFilters }) {
   const { t, language } = useWords();
   const query = Object.fromEntries(Object.entries(filters).filter(([name]) => name !== 'sort'));
   const enabled = narrow.some((name) => name in query);
-  const totals = useQuery({
-    queryKey: ['records', 'totals', query],
-    queryFn: ({ signal }) =>
-      // The filters are what a person typed: the API judges them.
-      answered(api.GET('/api/v1/admin/financial-records/totals', { params: { query }, signal })),
-    enabled,
-  });
+  const totals = useQuery({ ...recordQueries.totals(query), enabled });
   if (!enabled) return null;
   return (
     <section className={ui.totals} aria-label={t('ledger.found')}>

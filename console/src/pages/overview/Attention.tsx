@@ -1,7 +1,11 @@
 import { useQueries } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { listPage } from '@/api/client';
 import type { Operation } from '@/api/access';
+import type { FilterValues } from '@/api/client';
+import { dashboardQueries } from '@/api/queries/dashboard';
+import { incidentQueries } from '@/api/queries/incidents';
+import type { Collection } from '@/api/queries/lists';
+import { refundQueries } from '@/api/queries/refunds';
 import { useMay } from '@/app/me';
 import { Card } from '@/components/Card';
 import ui from '@/components/ui.module.css';
@@ -15,71 +19,62 @@ type Name = 'approvals' | 'payouts' | 'incidents' | 'refundsUnderWay';
 interface Wait {
   name: Name;
   operation: Operation;
-  list: '/api/v1/admin/refunds' | '/api/v1/admin/incidents';
-  page: string;
-  filters: Record<string, string>;
+  /** The list that shows them. */
+  to: string;
+  query: ReturnType<typeof dashboardQueries.waits>;
   urgent: boolean;
 }
 
+/** The rows of a list that these filters find, on its page. */
+const found = <F extends string>(
+  name: Name,
+  list: Collection<unknown, F>,
+  filters: FilterValues<NoInfer<F>>,
+  page: string,
+): Pick<Wait, 'name' | 'to' | 'query'> => ({
+  name,
+  to: `${page}?${new URLSearchParams(filters as Record<string, string>).toString()}`,
+  query: dashboardQueries.waits(name, list, filters),
+});
+
 const waits: Wait[] = [
   {
-    name: 'approvals',
+    ...found('approvals', refundQueries.list, { needs_approval: 'true' }, '/refunds'),
     operation: 'ApproveRefund',
-    list: '/api/v1/admin/refunds',
-    page: '/refunds',
-    filters: { needs_approval: 'true' },
     urgent: true,
   },
   {
-    name: 'payouts',
+    ...found('payouts', refundQueries.list, { needs_payout: 'true' }, '/refunds'),
     operation: 'ListRefunds',
-    list: '/api/v1/admin/refunds',
-    page: '/refunds',
-    filters: { needs_payout: 'true' },
     urgent: true,
   },
   {
-    name: 'incidents',
+    ...found('incidents', incidentQueries.list, { status: 'OPEN' }, '/incidents'),
     operation: 'ListIncidents',
-    list: '/api/v1/admin/incidents',
-    page: '/incidents',
-    filters: { status: 'OPEN' },
     urgent: true,
   },
   {
-    name: 'refundsUnderWay',
+    ...found('refundsUnderWay', refundQueries.list, { status: 'PENDING' }, '/refunds'),
     operation: 'ListRefunds',
-    list: '/api/v1/admin/refunds',
-    page: '/refunds',
-    filters: { status: 'PENDING' },
     urgent: false,
   },
 ];
 
 /** What waits for a decision of people, as links to the lists that show it. */
-export function Attention({ live }: { live: string }) {
+export function Attention() {
   const { t, language } = useWords();
   const may = useMay();
   const text = useErrorText();
   const shown = waits.filter(({ operation }) => may(operation));
-  const counts = useQueries({
-    queries: shown.map(({ name, list, filters }) => ({
-      queryKey: [live, 'waits', name],
-      queryFn: async ({ signal }: { signal: AbortSignal }) => (await listPage(list, filters, null, signal)).meta.total,
-      refetchInterval: 60_000,
-    })),
-  });
+  const counts = useQueries({ queries: shown.map(({ query }) => query) });
   return (
     <Card title={t('overview.attention')}>
       <ul className={classes.waits}>
-        {shown.map(({ name, page, filters, urgent }, index) => {
+        {shown.map(({ name, to, urgent }, index) => {
           const count = counts[index];
           return (
             <li key={name}>
-              <Link
-                to={`${page}?${new URLSearchParams(filters).toString()}`}
-                data-urgent={(urgent && (count?.data ?? 0) > 0) || undefined}
-              >
+              <Link to={to} data-urgent={(urgent && (count?.data ?? 0) > 0) || undefined}>
                 <b className="numbers">{count?.data === undefined ? '…' : countText(count.data, language)}</b>
                 <span>{t(`wait.${name}`)}</span>
               </Link>

@@ -2,8 +2,9 @@ import { SegmentedControl, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { useSearchParams } from 'react-router';
-import { answered, api, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
 import { useDashboardEvents } from '@/api/events';
+import { dashboardQueries } from '@/api/queries/dashboard';
 import { isProvider, useMay, useMe } from '@/app/me';
 import { Answer, Card } from '@/components/Card';
 import { PageHead } from '@/components/PageHead';
@@ -16,9 +17,6 @@ import classes from './overview.module.css';
 
 const Chart = lazy(() => import('./Chart'));
 
-/** The key below which everything is read again when the stream of events says so. */
-const live = 'dashboard';
-
 export function Component() {
   const me = useMe();
   const may = useMay();
@@ -30,7 +28,7 @@ export function Component() {
       ) : (
         <>
           <PageHead title={<Title />} help="overview" />
-          <Attention live={live} />
+          <Attention />
         </>
       )}
     </div>
@@ -46,15 +44,9 @@ function Figures({ provider }: { provider: boolean }) {
   const { t } = useWords();
   const isLive = useDashboardEvents(
     provider ? '/api/v1/provider/dashboard/events' : '/api/v1/admin/dashboard/events',
-    live,
+    dashboardQueries.all,
   );
-  const dashboard = useQuery({
-    queryKey: [live, 'cards'],
-    queryFn: ({ signal }) =>
-      answered(
-        provider ? api.GET('/api/v1/provider/dashboard', { signal }) : api.GET('/api/v1/admin/dashboard', { signal }),
-      ),
-  });
+  const dashboard = useQuery(dashboardQueries.cards(provider));
   return (
     <>
       <PageHead title={<Title />} help="overview">
@@ -71,7 +63,7 @@ function Figures({ provider }: { provider: boolean }) {
           {({ data }) => <Periods today={data.today} month={data.this_month} provider={provider} />}
         </Answer>
       )}
-      {!provider && <Attention live={live} />}
+      {!provider && <Attention />}
       <Series provider={provider} />
     </>
   );
@@ -95,17 +87,7 @@ function Series({ provider }: { provider: boolean }) {
   const { t } = useWords();
   const [params, setParams] = useSearchParams();
   const period: Period = params.get('period') === 'this_week' ? 'this_week' : 'this_month';
-  const report = useQuery({
-    queryKey: [live, 'series', period],
-    queryFn: ({ signal }) => {
-      const init = { params: { query: { period } }, signal };
-      return answered(
-        provider
-          ? api.GET('/api/v1/provider/financial-reports/summary', init)
-          : api.GET('/api/v1/admin/financial-reports/summary', init),
-      );
-    },
-  });
+  const report = useQuery(dashboardQueries.series(provider, period));
   return (
     <Card
       title={t('overview.series')}

@@ -2,11 +2,16 @@ import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { answered, api, type Schemas } from '@/api/client';
+import { bookingQueries } from '@/api/queries/bookings';
+import { dashboardQueries } from '@/api/queries/dashboard';
+import { incidentQueries } from '@/api/queries/incidents';
+import { paymentQueries } from '@/api/queries/payments';
+import { refundQueries } from '@/api/queries/refunds';
 import { useMay } from '@/app/me';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
-import { bodyOf, type Field } from '@/forms/fields';
+import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useWords } from '@/i18n/useWords';
 import { moneyText } from '@/lib/money';
@@ -23,15 +28,10 @@ export function GiveBack({ paymentId, amount, currency }: Props) {
   const { t, language } = useWords();
   const may = useMay();
   const [opened, { open, close }] = useDisclosure();
-  const payment = useQuery({
-    queryKey: ['payments', 'one', paymentId],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/admin/payment-transactions/{id}', { params: { path: { id: paymentId } }, signal })),
-    enabled: opened,
-  });
+  const payment = useQuery({ ...paymentQueries.one(paymentId), enabled: opened });
   const sale = payment.data?.data;
   if (!may('RefundLatePayment')) return null;
-  const fields: Field[] = [{ name: 'reason', label: t('field.reason'), kind: 'area' }];
+  const fields: FieldsOf<Schemas['LateRefundRequest']> = [{ name: 'reason', label: t('field.reason'), kind: 'area' }];
   const text = moneyText(amount, language, currency);
   return (
     <>
@@ -45,7 +45,7 @@ export function GiveBack({ paymentId, amount, currency }: Props) {
         fields={fields}
         submitLabel={t('payment.giveBack', { amount: text })}
         danger
-        changes={['payments', 'refunds', 'bookings', 'incidents', 'dashboard']}
+        changes={[paymentQueries.all, refundQueries.all, bookingQueries.all, incidentQueries.all, dashboardQueries.all]}
         done={{ text: t('payment.ordered', { amount: text }), to: `/payments/${paymentId}`, label: t('field.payment') }}
         keyed
         submit={(values, key) =>

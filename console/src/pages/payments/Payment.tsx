@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
-import { answered, api, listPage, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { paymentQueries } from '@/api/queries/payments';
+import { refundQueries } from '@/api/queries/refunds';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
@@ -22,11 +24,7 @@ export function Component() {
   const { t, label } = useWords();
   const { word } = useChoices();
   const { id = '' } = useParams();
-  const payment = useQuery({
-    queryKey: ['payments', 'one', id],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/admin/payment-transactions/{id}', { params: { path: { id } }, signal })),
-  });
+  const payment = useQuery(paymentQueries.one(id));
   const found = payment.data?.data;
   const held = found ? heldMoney(found) : null;
   return (
@@ -142,10 +140,7 @@ function Held({ payment }: { payment: Schemas['PaymentTransactionDetail'] }) {
 /** The refunds of a payment; one of them, and what can be decided about it, beside them. */
 function Refunds({ paymentId }: { paymentId: string }) {
   const { t } = useWords();
-  const refunds = useQuery({
-    queryKey: ['refunds', 'of-payment', paymentId],
-    queryFn: ({ signal }) => listPage('/api/v1/admin/refunds', { payment_transaction_id: paymentId }, null, signal),
-  });
+  const refunds = useQuery(refundQueries.ofPayment(paymentId));
   return (
     <Card title={t('nav.refunds')}>
       <Answer query={refunds}>{({ data }) => <RefundTable refunds={data} />}</Answer>

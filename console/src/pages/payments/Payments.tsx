@@ -1,8 +1,9 @@
 import { useNavigate } from 'react-router';
-import { listPage } from '@/api/client';
+import { paymentQueries } from '@/api/queries/payments';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { PaymentMethod, PaymentProvider } from '@/gen/enums';
+import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { usePaymentColumns } from '@/shared/columns';
 
@@ -17,8 +18,8 @@ export function Component() {
       filters={[
         base.search(t('search.placeholder')),
         { name: 'status', label: t('field.status'), kind: 'choice', choices: states('transaction') },
-        { name: 'payment_method', label: t('field.method'), kind: 'choice', choices: choices(words.method) },
-        { name: 'provider', label: t('field.gateway'), kind: 'choice', choices: choices(words.gateway) },
+        { name: 'payment_method', label: t('field.method'), kind: 'choice', choices: choices(PaymentMethod) },
+        { name: 'provider', label: t('field.gateway'), kind: 'choice', choices: choices(PaymentProvider) },
         base.period,
         base.from,
         base.to,
@@ -26,8 +27,7 @@ export function Component() {
         { name: 'reference', label: t('field.reference'), kind: 'text' },
       ]}
       columns={usePaymentColumns()}
-      queryKey={['payments']}
-      read={(filters, cursor, signal) => listPage('/api/v1/admin/payment-transactions', filters, cursor, signal)}
+      list={paymentQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"
       open={({ id }) => void navigate(`/payments/${id}`)}

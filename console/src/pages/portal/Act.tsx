@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import type { QueryKey } from '@tanstack/react-query';
 import ui from '@/components/ui.module.css';
 import type { Field, Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
@@ -10,7 +11,7 @@ interface Props {
   hint?: string;
   fields?: Field[];
   initial?: Values;
-  changes: string[];
+  changes: readonly QueryKey[];
   done: string;
   submit: (values: Values, key: string) => Promise<unknown>;
   keyed?: boolean;

@@ -2,6 +2,7 @@ import { ActionIcon, Button, FileButton } from '@mantine/core';
 import { IconPhotoPlus, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { answered, api, type Schemas } from '@/api/client';
+import { buses } from '@/api/queries/resources';
 import { ErrorMessage } from '@/components/Messages';
 import { useWords } from '@/i18n/useWords';
 import classes from './portal.module.css';
@@ -15,7 +16,7 @@ const ownAddress = (url: string) => {
 export function BusPhotos({ bus }: { bus: Schemas['Bus'] }) {
   const { t } = useWords();
   const queries = useQueryClient();
-  const onSettled = () => queries.invalidateQueries({ queryKey: ['buses'] });
+  const onSettled = () => queries.invalidateQueries({ queryKey: buses.list.queryKey });
   const add = useMutation({
     mutationFn: (files: File[]) => {
       const form = new FormData();

@@ -1,4 +1,5 @@
-import { listPage, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { recordQueries } from '@/api/queries/records';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
 import { useChoices } from '@/hooks/useChoices';
@@ -29,8 +30,7 @@ export function Component() {
         base.booking,
       ]}
       columns={columns}
-      queryKey={['records']}
-      read={(filters, cursor, signal) => listPage('/api/v1/provider/financial-records', filters, cursor, signal)}
+      list={recordQueries.own}
       rowId={({ id }) => id}
       sort="-record_date"
       open={selected.open}

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useLocation } from 'react-router';
-import { answered, api } from '@/api/client';
+import { campaignQuery, campaigns } from '@/api/queries/resources';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
 import { PayCampaign } from './PayCampaign';
@@ -14,9 +14,7 @@ export function PaidOrNot() {
   const queries = useQueryClient();
   const id = useLocation().hash.slice(1);
   const { data } = useQuery({
-    queryKey: ['campaign', id],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/provider/ad-campaigns/{id}', { params: { path: { id } }, signal })),
+    ...campaignQuery(id),
     enabled: isId(id),
     // The gateway says it to the service by a message of its own, which may come later than the browser.
     refetchInterval: ({ state }) => (state.data?.data.status === 'PENDING_PAYMENT' ? 2_000 : false),
@@ -25,7 +23,7 @@ export function PaidOrNot() {
   const status = campaign?.status;
   useEffect(() => {
     if (status !== undefined && status !== 'PENDING_PAYMENT')
-      void queries.invalidateQueries({ queryKey: ['campaigns'] });
+      void queries.invalidateQueries({ queryKey: campaigns.list.queryKey });
   }, [status, queries]);
   if (!campaign) return null;
   if (status === 'PAYMENT_FAILED') {

@@ -1,4 +1,4 @@
-import { listPage } from '@/api/client';
+import { bookingQueries } from '@/api/queries/bookings';
 import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer } from '@/components/Card';
@@ -12,11 +12,7 @@ import { useWords } from '@/i18n/useWords';
 export function Passengers({ tripId }: { tripId: string }) {
   const { t, label } = useWords();
   const may = useMay()('ListTripBookings');
-  const list = usePages(
-    ['bookings', 'of-trip', tripId],
-    (cursor, signal) => listPage('/api/v1/provider/trips/{id}/bookings', {}, cursor, signal, { id: tripId }),
-    { enabled: may },
-  );
+  const list = usePages(bookingQueries.ofTrip(tripId), { enabled: may });
   if (!may) return null;
   return (
     <section className={ui.stack} aria-label={t('portal.bookings')}>

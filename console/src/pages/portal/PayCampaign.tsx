@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answered, api, type Schemas } from '@/api/client';
+import { paymentQueries } from '@/api/queries/payments';
+import { campaigns } from '@/api/queries/resources';
 import type { Field } from '@/forms/fields';
 import { useWords } from '@/i18n/useWords';
 import { Act } from './Act';
@@ -7,10 +9,7 @@ import { Act } from './Act';
 /** Opens a payment of a campaign: the browser goes on to the gateway's page, and comes back to the list. */
 export function PayCampaign({ campaign }: { campaign: Schemas['AdCampaign'] }) {
   const { t } = useWords();
-  const methods = useQuery({
-    queryKey: ['methods'],
-    queryFn: ({ signal }) => answered(api.GET('/api/v1/payment-methods', { signal })),
-  });
+  const methods = useQuery(paymentQueries.methods());
   const offers = (methods.data?.data ?? []).filter(({ available }) => available);
   const fields: Field[] = [
     {
@@ -26,7 +25,7 @@ export function PayCampaign({ campaign }: { campaign: Schemas['AdCampaign'] }) {
       label={t('portal.pay')}
       what={campaign.title}
       fields={fields}
-      changes={['campaigns']}
+      changes={[campaigns.list.queryKey]}
       done={t('done.toPayment')}
       keyed
       submit={async ({ payment_method }, key) => {

@@ -5,43 +5,46 @@ import { useState, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Operation } from '@/api/access';
 import type { Schemas } from '@/api/client';
+import type { Collection } from '@/api/queries/lists';
+import type { Resource } from '@/api/queries/resources';
 import { isProvider, useMay, useMe } from '@/app/me';
 import type { PageName } from '@/app/nav';
 import type { Column } from '@/components/columns';
+import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
-import type { Filter } from '@/components/Filters';
+import { Facts } from '@/components/Facts';
+import type { Choice, Filter } from '@/components/Filters';
 import { ListPage } from '@/components/ListPage';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
-import type { Field, Values } from '@/forms/fields';
+import { bodyOf, valuesOf, type Field, type Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { Said } from '@/forms/Toast';
-import type { ReadPage } from '@/hooks/useList';
 import { useProviders } from '@/hooks/useProviders';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
+import { columnsOf, factsOf, formOf, type ResourceFields, type Row } from './resourceFields';
 
-interface Props<T> {
+/** Filters that every resource has. */
+type Always = 'provider_id' | 'sort';
+
+interface Props<T, B, P, F extends string> {
   name: PageName;
-  filters: Filter[];
-  columns: Column<T>[];
-  read: ReadPage<T>;
+  of: Resource<T, B, P, F | Always>;
+  filters: readonly Filter<NoInfer<F> | Always>[];
   sort?: string;
-  fields: Field[];
+  /** Once each: form, columns and facts follow from them. */
+  fields: ResourceFields<T, B, P>;
   /** What a new one's form begins with. */
   fresh: Values;
-  valuesOf: (row: T) => Values;
   titleOf: (row: T) => string;
-  /** `query` names the company that administrators make it for. */
-  create: (values: Values, query: { provider_id?: string }) => Promise<{ data: T }>;
-  /** `changed` are the fields to send: what others have changed meanwhile stays. */
-  change: (id: string, values: Values, changed: Field[]) => Promise<{ data: T }>;
-  remove: (id: string) => Promise<unknown>;
   creates: Operation;
   /** Whether the row can be changed in its state. */
   editable?: (row: T) => boolean;
-  facts: (row: T) => ReactNode;
   actions?: (row: T) => ReactNode;
+  /** Above and below the facts of a row. */
+  above?: (row: T) => ReactNode;
+  below?: (row: T) => ReactNode;
   /** Between filters and rows. */
   notice?: ReactNode;
 }
@@ -52,14 +55,9 @@ interface Affected {
   affected_trips_total?: number;
 }
 
-interface Resource extends Affected {
-  id: string;
-  provider_id: string;
-}
-
-/** What a company has: a list, one beside it, and forms to add, change and remove. */
-export function ResourcePage<T extends Resource>(props: Props<T>) {
-  const { t } = useWords();
+/** What a provider has: a list, one beside it, and forms to add, change and remove. */
+export function ResourcePage<T extends Row & Affected, B, P, F extends string>(props: Props<T, B, P, F>) {
+  const { t, language } = useWords();
   const me = useMe();
   const may = useMay();
   const providers = useProviders();
@@ -72,17 +70,19 @@ export function ResourcePage<T extends Resource>(props: Props<T>) {
     cell: ({ provider_id }) => <bdi>{providers.nameOf(provider_id) ?? `…${provider_id.slice(-8)}`}</bdi>,
     text: ({ provider_id }) => providers.nameOf(provider_id) ?? provider_id,
   };
+  // The props hold the list and its filters to each other.
+  const list: Collection<T, string> = props.of.list;
+  const columns = columnsOf(props.fields, language);
   return (
-    <ListPage<T>
+    <ListPage
       name={props.name}
+      list={list}
       filters={staff ? [...props.filters, providers.filter] : props.filters}
-      columns={staff ? [...props.columns, company] : props.columns}
-      queryKey={[props.name]}
-      read={props.read}
+      columns={staff ? [...columns, company] : columns}
       rowId={({ id }) => id}
       defaults={{ sort: props.sort ?? '-created_at' }}
       open={selected.open}
-      actions={may(props.creates) && <Add {...props} companies={staff ? providers.choices : null} />}
+      actions={may(props.creates) && <Add page={props} companies={staff ? providers.choices : null} />}
       above={({ rows }) => {
         const row = selected.current(rows);
         return (
@@ -91,10 +91,14 @@ export function ResourcePage<T extends Resource>(props: Props<T>) {
             {row && (
               <Detail opened={selected.opened} close={selected.close} title={<bdi>{props.titleOf(row)}</bdi>}>
                 <div className={ui.row}>
-                  {(props.editable?.(row) ?? true) && <Change {...props} row={row} close={selected.close} />}
+                  {(props.editable?.(row) ?? true) && <Change page={props} row={row} close={selected.close} />}
                   {props.actions?.(row)}
                 </div>
-                {props.facts(row)}
+                {props.above?.(row)}
+                <Facts
+                  of={[...factsOf(props.fields, row, language), [t('field.id'), <CopyId key="v" id={row.id} whole />]]}
+                />
+                {props.below?.(row)}
               </Detail>
             )}
           </>
@@ -104,16 +108,17 @@ export function ResourcePage<T extends Resource>(props: Props<T>) {
   );
 }
 
-function Add<T extends Resource>({
-  name,
-  fields,
-  fresh,
-  create,
-  titleOf,
+function Add<T extends Row & Affected, B, P, F extends string>({
+  page: { name, of, fields, fresh, titleOf },
   companies,
-}: Props<T> & { companies: Field['choices'] | null }) {
+}: {
+  page: Props<T, B, P, F>;
+  companies: Choice[] | null;
+}) {
   const { t } = useWords();
   const [opened, { open, close }] = useDisclosure();
+  const form = formOf(fields);
+  // Not of the body: it says for whom administrators make it.
   const company: Field[] = companies
     ? [{ name: 'provider_id', label: t('field.provider'), kind: 'choice', required: true, choices: companies }]
     : [];
@@ -126,13 +131,14 @@ function Add<T extends Resource>({
         opened={opened}
         close={close}
         title={t(`portal.new.${name as 'trips'}`)}
-        fields={[...company, ...fields]}
+        fields={company.concat(form)}
         initial={fresh}
         submitLabel={t('action.save')}
-        changes={[name]}
+        changes={[of.list.queryKey]}
         done=""
         submit={async (values) => {
-          const { data } = await create(values, values['provider_id'] ? { provider_id: values['provider_id'] } : {});
+          const { provider_id = '' } = values;
+          const { data } = await of.create(bodyOf<B>(form, values), provider_id ? { provider_id } : {});
           const title = titleOf(data);
           // A list by another order may not show it at once.
           const to = `/${name}?search=${encodeURIComponent(title)}`;
@@ -143,10 +149,19 @@ function Add<T extends Resource>({
   );
 }
 
-function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & { row: T; close: () => void }) {
+function Change<T extends Row & Affected, B, P, F extends string>({
+  page: { of, fields, titleOf },
+  row,
+  close: leave,
+}: {
+  page: Props<T, B, P, F>;
+  row: T;
+  close: () => void;
+}) {
   const { t } = useWords();
   const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
   const [affected, setAffected] = useState<Affected>({});
+  const form = formOf(fields);
   const close = () => {
     setDoing(null);
   };
@@ -174,13 +189,13 @@ function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & 
         opened={doing === 'edit'}
         close={close}
         title={t('action.edit')}
-        fields={props.fields}
-        initial={props.valuesOf(row)}
+        fields={form}
+        initial={valuesOf(form, row)}
         submitLabel={t('action.save')}
-        changes={[props.name]}
-        done={t('done.saved', { name: props.titleOf(row) })}
+        changes={[of.list.queryKey]}
+        done={t('done.saved', { name: titleOf(row) })}
         submit={async (values, _, changed) => {
-          const { data } = await props.change(row.id, values, changed);
+          const { data } = await of.change(row.id, bodyOf<P>(changed, values));
           setAffected(data);
         }}
       />
@@ -197,15 +212,15 @@ function Change<T extends Resource>({ row, close: leave, ...props }: Props<T> & 
         fields={[]}
         submitLabel={t('action.delete')}
         danger
-        changes={[props.name]}
-        done={t('done.removed', { name: props.titleOf(row) })}
+        changes={[of.list.queryKey]}
+        done={t('done.removed', { name: titleOf(row) })}
         submit={async () => {
-          await props.remove(row.id);
+          await of.remove(row.id);
           leave();
         }}
       >
         <p className={ui.text}>
-          <bdi>{props.titleOf(row)}</bdi>
+          <bdi>{titleOf(row)}</bdi>
         </p>
       </FormDialog>
     </>

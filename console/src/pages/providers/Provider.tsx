@@ -2,7 +2,9 @@ import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
-import { answered, api, listPage, type Schemas } from '@/api/client';
+import { answered, api, type Schemas } from '@/api/client';
+import { auditQueries } from '@/api/queries/audit';
+import { providerQueries } from '@/api/queries/providers';
 import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
@@ -13,7 +15,7 @@ import { Money } from '@/components/Money';
 import { PageHead } from '@/components/PageHead';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
-import { bodyOf } from '@/forms/fields';
+import { bodyOf, valuesOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useWords } from '@/i18n/useWords';
 import { countText, rateText } from '@/lib/money';
@@ -27,10 +29,7 @@ type Detail = Schemas['ProviderDetail'];
 export function Component() {
   const { t, label } = useWords();
   const { id = '' } = useParams();
-  const provider = useQuery({
-    queryKey: ['providers', 'one', id],
-    queryFn: ({ signal }) => answered(api.GET('/api/v1/admin/providers/{id}', { params: { path: { id } }, signal })),
-  });
+  const provider = useQuery(providerQueries.one(id));
   const data = provider.data?.data;
   return (
     <div className={ui.page}>
@@ -107,11 +106,7 @@ function Parts({ provider }: { provider: Detail }) {
 function Changes({ providerId }: { providerId: string }) {
   const { t } = useWords();
   const parts = useColumnParts();
-  const logs = useQuery({
-    queryKey: ['audit', 'of', providerId],
-    queryFn: ({ signal }) =>
-      listPage('/api/v1/admin/audit-logs', { entity: 'provider', entity_id: providerId }, null, signal),
-  });
+  const logs = useQuery(auditQueries.ofProvider(providerId));
   return (
     <Card title={t('provider.history')}>
       <Answer query={logs}>
@@ -163,15 +158,9 @@ function Actions({ provider }: { provider: Detail }) {
         close={edit.close}
         title={t('action.edit')}
         fields={fields}
-        initial={{
-          name: provider.name,
-          email: provider.email,
-          phone: provider.phone,
-          city: provider.city ?? '',
-          commission_rate: String(Math.round(provider.commission_rate * 10_000) / 100),
-        }}
+        initial={valuesOf<Detail>(fields, provider)}
         submitLabel={t('action.save')}
-        changes={['providers', 'audit']}
+        changes={[providerQueries.all, auditQueries.all]}
         done={t('done.saved', { name: provider.name })}
         submit={(values, _, changed) =>
           answered(
@@ -189,7 +178,7 @@ function Actions({ provider }: { provider: Detail }) {
         fields={[]}
         submitLabel={t(active ? 'provider.deactivate' : 'provider.activate')}
         danger={active}
-        changes={['providers', 'audit']}
+        changes={[providerQueries.all, auditQueries.all]}
         done={t(active ? 'done.deactivated' : 'done.activated', { name: provider.name })}
         submit={() =>
           answered(

@@ -2,7 +2,9 @@ import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { useNavigate } from 'react-router';
-import { answered, api, listPage, type Schemas } from '@/api/client';
+import { answered, api, type Schemas } from '@/api/client';
+import { providerQueries } from '@/api/queries/providers';
+import { recordQueries } from '@/api/queries/records';
 import { useMay } from '@/app/me';
 import type { Column } from '@/components/columns';
 import { ListPage } from '@/components/ListPage';
@@ -17,8 +19,6 @@ import { useWords } from '@/i18n/useWords';
 import { rateText } from '@/lib/money';
 import { useColumnParts } from '@/shared/columns';
 import { useProviderFields } from './fields';
-
-type Provider = Schemas['Provider'];
 
 /** Administrators see companies as a whole; finance staff what they may of them: name and balance. */
 export function Component() {
@@ -39,25 +39,25 @@ function CompanyBalances() {
     cell: ({ balance }) => <Money amount={balance[name]} currency={balance.currency} />,
     text: ({ balance }) => balance[name].toFixed(2),
   });
+  const columns: Column<Row>[] = [
+    parts.plain('name', t('field.name'), 12, ({ name }) => name, { sort: 'name' }),
+    { ...money('payable_amount', t('balance.payable')), sort: 'payable_amount' },
+    money('paid_out_amount', t('balance.paidOut')),
+    money('earned_amount', t('balance.earned')),
+    {
+      id: 'last',
+      header: t('balance.last'),
+      width: 9,
+      cell: ({ balance }) => <When at={balance.last_payout_at} relative />,
+      text: ({ balance }) => balance.last_payout_at ?? '',
+    },
+  ];
   return (
-    <ListPage<Row>
+    <ListPage
       name="providers"
       filters={[]}
-      columns={[
-        parts.plain('name', t('field.name'), 12, ({ name }) => name, { sort: 'name' }),
-        { ...money('payable_amount', t('balance.payable')), sort: 'payable_amount' },
-        money('paid_out_amount', t('balance.paidOut')),
-        money('earned_amount', t('balance.earned')),
-        {
-          id: 'last',
-          header: t('balance.last'),
-          width: 9,
-          cell: ({ balance }) => <When at={balance.last_payout_at} relative />,
-          text: ({ balance }) => balance.last_payout_at ?? '',
-        },
-      ]}
-      queryKey={['records', 'companies']}
-      read={(filters, cursor, signal) => listPage('/api/v1/admin/provider-balances', filters, cursor, signal)}
+      columns={columns}
+      list={recordQueries.companies}
       rowId={({ id }) => id}
       defaults={{ sort: 'name' }}
       open={({ id }) => void navigate(`/ledger?provider_id=${id}`)}
@@ -71,31 +71,27 @@ function Companies() {
   const { states } = useChoices();
   const base = useBaseFilters();
   const parts = useColumnParts();
+  const columns: Column<Schemas['Provider']>[] = [
+    parts.plain('name', t('field.name'), 11, ({ name }) => name, { sort: 'name' }),
+    { ...parts.status(), sort: 'status' },
+    parts.plain('city', t('field.city'), 6, ({ city }) => city),
+    parts.plain('rate', t('field.commissionRate'), 8.5, ({ commission_rate }) => rateText(commission_rate, language), {
+      align: 'end',
+    }),
+    parts.plain('phone', t('field.phone'), 9, ({ phone }) => phone),
+    parts.plain('email', t('field.email'), 10.25, ({ email }) => email),
+    parts.created(),
+    parts.id(t('field.id'), true),
+  ];
   return (
-    <ListPage<Provider>
+    <ListPage
       name="providers"
       filters={[
         base.search(t('provider.search')),
         { name: 'status', label: t('field.status'), kind: 'choice', choices: states('company') },
       ]}
-      columns={[
-        parts.plain('name', t('field.name'), 11, ({ name }) => name, { sort: 'name' }),
-        { ...parts.status(), sort: 'status' },
-        parts.plain('city', t('field.city'), 6, ({ city }) => city),
-        parts.plain(
-          'rate',
-          t('field.commissionRate'),
-          8.5,
-          ({ commission_rate }) => rateText(commission_rate, language),
-          { align: 'end' },
-        ),
-        parts.plain('phone', t('field.phone'), 9, ({ phone }) => phone),
-        parts.plain('email', t('field.email'), 10.25, ({ email }) => email),
-        parts.created(),
-        parts.id(t('field.id'), true),
-      ]}
-      queryKey={['providers']}
-      read={(filters, cursor, signal) => listPage('/api/v1/admin/providers', filters, cursor, signal)}
+      columns={columns}
+      list={providerQueries.list}
       rowId={({ id }) => id}
       defaults={{ sort: 'name' }}
       open={({ id }) => void navigate(`/providers/${id}`)}
@@ -120,7 +116,7 @@ function NewProvider() {
         title={t('provider.new')}
         fields={fields}
         submitLabel={t('action.save')}
-        changes={['providers']}
+        changes={[providerQueries.all]}
         done=""
         submit={async (values) => {
           const { data } = await answered(

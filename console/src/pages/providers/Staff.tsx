@@ -2,13 +2,15 @@ import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answered, api, listPage, type Schemas } from '@/api/client';
+import { answered, api, type Schemas } from '@/api/client';
+import { providerQueries } from '@/api/queries/providers';
 import { Answer, Card } from '@/components/Card';
 import { MiniTable } from '@/components/MiniTable';
 import ui from '@/components/ui.module.css';
-import { bodyOf, type Field } from '@/forms/fields';
+import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { Said } from '@/forms/Toast';
+import { StaffRole } from '@/gen/enums';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 
@@ -19,11 +21,8 @@ export function Staff({ providerId }: { providerId: string }) {
   const parts = useColumnParts();
   const [adding, add] = useDisclosure();
   const [leaving, setLeaving] = useState<Account | null>(null);
-  const staff = useQuery({
-    queryKey: ['providers', 'staff', providerId],
-    queryFn: ({ signal }) => listPage('/api/v1/admin/providers/{id}/staff', {}, null, signal, { id: providerId }),
-  });
-  const fields: Field[] = [
+  const staff = useQuery(providerQueries.staff(providerId));
+  const fields: FieldsOf<Schemas['StaffInput']> = [
     { name: 'name', label: t('field.name'), required: true },
     { name: 'email', label: t('field.email'), kind: 'email', required: true },
     { name: 'phone', label: t('field.phone'), kind: 'phone', required: true },
@@ -32,7 +31,8 @@ export function Staff({ providerId }: { providerId: string }) {
       label: t('field.role'),
       kind: 'choice',
       required: true,
-      choices: (['PROVIDER_STAFF', 'PROVIDER_ADMIN'] as const).map((value) => ({ value, label: t(`role.${value}`) })),
+      // The one that may less first.
+      choices: StaffRole.toReversed().map((value) => ({ value, label: t(`role.${value}`) })),
     },
     { name: 'password', label: t('signIn.password'), kind: 'password', required: true, hint: t('reset.rule') },
   ];
@@ -88,7 +88,7 @@ export function Staff({ providerId }: { providerId: string }) {
         fields={fields}
         initial={{ role: 'PROVIDER_STAFF' }}
         submitLabel={t('action.save')}
-        changes={['providers']}
+        changes={[providerQueries.all]}
         done=""
         submit={async (values) => {
           const { data } = await answered(
@@ -110,7 +110,7 @@ export function Staff({ providerId }: { providerId: string }) {
           fields={[]}
           submitLabel={t('action.delete')}
           danger
-          changes={['providers']}
+          changes={[providerQueries.all]}
           done={t('done.removed', { name: leaving.name })}
           submit={() =>
             answered(

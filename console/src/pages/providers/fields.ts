@@ -1,7 +1,8 @@
-import type { Field } from '@/forms/fields';
+import type { Schemas } from '@/api/client';
+import type { FieldsOf } from '@/forms/fields';
 import { useWords } from '@/i18n/useWords';
 
-export function useProviderFields(): Field[] {
+export function useProviderFields(): FieldsOf<Schemas['ProviderInput']> {
   const { t } = useWords();
   return [
     { name: 'name', label: t('field.name'), required: true },

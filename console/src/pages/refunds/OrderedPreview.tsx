@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { answered, api, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { previewQueries } from '@/api/queries/refunds';
 import { Answer } from '@/components/Card';
 import { Facts } from '@/components/Facts';
 import ui from '@/components/ui.module.css';
@@ -10,11 +11,8 @@ import { Effects } from '@/pages/bookings/RefundPreview';
 export function OrderedPreview({ refund }: { refund: Schemas['Refund'] }) {
   const { t } = useWords();
   const preview = useQuery({
-    queryKey: ['refund-preview', 'ordered', refund.id],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/admin/refunds/{id}/preview', { params: { path: { id: refund.id } }, signal })),
+    ...previewQueries.ordered(refund.id),
     enabled: refund.booking_id !== null && refund.status === 'PENDING',
-    gcTime: 0,
   });
   return (
     <>

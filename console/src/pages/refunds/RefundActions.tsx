@@ -2,11 +2,17 @@ import { Button } from '@mantine/core';
 import { useId, useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
+import { bookingQueries } from '@/api/queries/bookings';
+import { dashboardQueries } from '@/api/queries/dashboard';
+import { incidentQueries } from '@/api/queries/incidents';
+import { paymentQueries } from '@/api/queries/payments';
+import { recordQueries } from '@/api/queries/records';
+import { refundQueries } from '@/api/queries/refunds';
 import { useMay, useMe } from '@/app/me';
 import type { Operation } from '@/api/access';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
-import { bodyOf, type Field, type Values } from '@/forms/fields';
+import { bodyOf, type Field, type FieldsOf, type Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useReferenceCheck } from '@/forms/useReferenceCheck';
 import { useChoices } from '@/hooks/useChoices';
@@ -32,14 +38,16 @@ function useActions(refund: Schemas['Refund']): Action[] {
   const reference = useReferenceCheck();
   const orDecided = useOrDecided(refund.id);
   const path = { id: refund.id };
-  const note: Field = { name: 'note', label: t('field.note'), kind: 'area' };
-  const payout: Field[] = [
+  const note: Field<'note'> = { name: 'note', label: t('field.note'), kind: 'area' };
+  const payout: FieldsOf<Schemas['ConfirmPayoutRequest']> = [
     { name: 'payout_reference', label: t('field.payoutReference'), required: true, hint: t('refund.referenceHint') },
     { name: 'paid_out_on', label: t('field.payoutDate'), kind: 'day', required: true },
     note,
   ];
-  const whyNot: Field[] = [{ ...note, required: true }];
-  const why: Field[] = [{ name: 'reason', label: t('field.reason'), kind: 'area', required: true }];
+  const whyNot: FieldsOf<Schemas['RejectRefundRequest']> = [{ ...note, required: true }];
+  const why: FieldsOf<Schemas['RejectPayoutRequest']> = [
+    { name: 'reason', label: t('field.reason'), kind: 'area', required: true },
+  ];
   return [
     {
       name: 'approve',
@@ -199,7 +207,14 @@ export function RefundActions({ refund }: { refund: Schemas['Refund'] }) {
           danger={action.danger}
           size={action.danger ? 'md' : 'xl'}
           {...(action.name === 'confirmPayout' && { initial: { paid_out_on: dayIn(new Date()) } })}
-          changes={['refunds', 'bookings', 'payments', 'records', 'incidents', 'dashboard']}
+          changes={[
+            refundQueries.all,
+            bookingQueries.all,
+            paymentQueries.all,
+            recordQueries.all,
+            incidentQueries.all,
+            dashboardQueries.all,
+          ]}
           done={{
             text: t(`refund.done.${action.name}`, { amount }),
             to: refund.booking_id ? `/bookings/${refund.booking_id}` : `/payments/${refund.payment_transaction_id}`,

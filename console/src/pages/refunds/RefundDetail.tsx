@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { answered, api, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { refundQueries } from '@/api/queries/refunds';
 import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
 import { Facts } from '@/components/Facts';
@@ -24,13 +25,7 @@ export function RefundDetail({
 }) {
   const { t, language } = useWords();
   const { word } = useChoices();
-  const query = useQuery({
-    queryKey: ['refunds', 'one', row?.id],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/admin/refunds/{id}', { params: { path: { id: row?.id ?? '' } }, signal })),
-    enabled: row !== null && opened,
-    staleTime: 0,
-  });
+  const query = useQuery({ ...refundQueries.one(row?.id ?? ''), enabled: row !== null && opened });
   const refund = query.data?.data ?? row;
   if (!refund) return null;
   return (

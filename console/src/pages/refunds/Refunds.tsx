@@ -1,7 +1,9 @@
-import { listPage, type Schemas } from '@/api/client';
+import type { Schemas } from '@/api/client';
+import { refundQueries } from '@/api/queries/refunds';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { RefundChannel } from '@/gen/enums';
+import { useChoices } from '@/hooks/useChoices';
 import { useProviders } from '@/hooks/useProviders';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
@@ -18,14 +20,14 @@ export function Component() {
   const selected = useSelected<Refund>(({ id }) => id);
   const yes = [{ value: 'true', label: t('answer.yes') }];
   return (
-    <ListPage<Refund>
+    <ListPage
       name="refunds"
       filters={[
         base.search(t('refund.search')),
         { name: 'status', label: t('field.status'), kind: 'choice', choices: states('refund') },
         { name: 'needs_payout', label: t('refund.needsPayout'), kind: 'choice', choices: yes },
         { name: 'needs_approval', label: t('refund.needsApproval'), kind: 'choice', choices: yes },
-        { name: 'channel', label: t('field.channel'), kind: 'choice', choices: choices(words.channel) },
+        { name: 'channel', label: t('field.channel'), kind: 'choice', choices: choices(RefundChannel) },
         providers.filter,
         base.period,
         base.from,
@@ -34,8 +36,7 @@ export function Component() {
         { name: 'payment_transaction_id', label: t('field.payment'), kind: 'id' },
       ]}
       columns={useRefundColumns()}
-      queryKey={['refunds']}
-      read={(filters, cursor, signal) => listPage('/api/v1/admin/refunds', filters, cursor, signal)}
+      list={refundQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"
       open={selected.open}

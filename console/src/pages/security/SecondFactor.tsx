@@ -4,7 +4,7 @@ import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/r
 import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '@/api/errors';
 import { confirmEnrolment, enrol, removeSecondFactor, type Enrolment, type Me } from '@/api/identity';
-import { meKey } from '@/app/me';
+import { meQueries } from '@/api/queries/me';
 import { Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
 import { ErrorMessage } from '@/components/Messages';
@@ -43,7 +43,7 @@ export function SecondFactor({ me }: { me: Me }) {
         fields={[]}
         submitLabel={t('security.remove')}
         danger
-        changes={[meKey[0]]}
+        changes={[meQueries.all]}
         done={t('done.secondFactorRemoved')}
         submit={removeSecondFactor}
       >

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import { changePassword, sendVerification, type Me } from '@/api/identity';
+import { meQueries } from '@/api/queries/me';
 import { useMe } from '@/app/me';
 import { Card } from '@/components/Card';
 import { Facts } from '@/components/Facts';
@@ -95,7 +96,7 @@ function Account({ me }: { me: Me }) {
         title={t('security.verify')}
         fields={[]}
         submitLabel={t('reset.ask')}
-        changes={['me']}
+        changes={[meQueries.all]}
         done={t('security.mailSent')}
         submit={sendVerification}
       >

@@ -2,7 +2,8 @@ import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
-import { endAllSessions, endSession, listSessions, type Session } from '@/api/identity';
+import { endAllSessions, endSession, type Session } from '@/api/identity';
+import { meQueries } from '@/api/queries/me';
 import { Answer, Card } from '@/components/Card';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
@@ -15,7 +16,7 @@ export function Sessions() {
   const { t } = useWords();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => listSessions(signal) });
+  const sessions = useQuery(meQueries.sessions());
   const [ending, setEnding] = useState<Session | 'all' | null>(null);
   const close = () => {
     setEnding(null);
@@ -71,7 +72,7 @@ export function Sessions() {
           fields={[]}
           submitLabel={t('session.endOne')}
           danger
-          changes={['sessions']}
+          changes={[meQueries.sessions().queryKey]}
           done={t('session.ended', { device: deviceOf(ending.user_agent) })}
           submit={() => endSession(ending.id)}
         >

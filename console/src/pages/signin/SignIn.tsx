@@ -3,7 +3,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
 import { Link, useNavigate, useSearchParams } from 'react-router';
 import { ApiError } from '@/api/errors';
-import { logIn, logInWithCode, singleSignOn, singleSignOnAddress, type LogIn } from '@/api/identity';
+import { logIn, logInWithCode, singleSignOnAddress, type LogIn } from '@/api/identity';
+import { meQueries } from '@/api/queries/me';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { chooseLanguage, languageWasChosen } from '@/i18n';
@@ -88,7 +89,7 @@ function Password({
   const { t } = useWords();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const sso = useQuery({ queryKey: ['sso'], queryFn: singleSignOn, retry: false, staleTime: Infinity });
+  const sso = useQuery(meQueries.singleSignOn());
   const { error, busy, submit } = useSend(async () => enter(await logIn(email.trim(), password)));
 
   return (

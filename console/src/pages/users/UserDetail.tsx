@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'react-router';
-import { actOnUser, changeUser, removeUser, type ManagedUser, type NewUser } from '@/api/identity';
+import { actOnUser, changeUser, removeUser, type ManagedUser, type UserChange } from '@/api/identity';
+import { auditQueries } from '@/api/queries/audit';
+import { userQueries } from '@/api/queries/users';
 import { useMe } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { CopyId } from '@/components/CopyId';
@@ -9,7 +11,7 @@ import { Detail } from '@/components/Detail';
 import { Facts } from '@/components/Facts';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
-import { bodyOf, type Field, type Values } from '@/forms/fields';
+import { bodyOf, valuesOf, type FieldsOf, type Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
@@ -51,9 +53,9 @@ interface Action {
   name: 'edit' | 'lock' | 'unlock' | 'invitation' | 'reset-second-factor' | 'remove';
   shown: boolean;
   danger: boolean;
-  fields: Field[];
+  fields: FieldsOf<UserChange>;
   initial?: Values;
-  submit: (values: Values, key: string, changed: Field[]) => Promise<unknown>;
+  submit: (values: Values, key: string, changed: FieldsOf<UserChange>) => Promise<unknown>;
 }
 
 function useActions(user: ManagedUser): Action[] {
@@ -61,7 +63,7 @@ function useActions(user: ManagedUser): Action[] {
   const me = useMe();
   const roleChoices = useRoleChoices();
   const other = user.id !== me.id;
-  const fields: Field[] = [
+  const fields: FieldsOf<Required<Omit<UserChange, 'locale'>>> = [
     { name: 'name', label: t('field.name'), required: true },
     { name: 'phone', label: t('field.phone'), kind: 'phone', required: true },
     { name: 'role', label: t('field.role'), kind: 'choice', required: true, choices: roleChoices },
@@ -83,8 +85,8 @@ function useActions(user: ManagedUser): Action[] {
       shown: true,
       danger: false,
       fields,
-      initial: { name: user.name, phone: user.phone, role: user.role },
-      submit: (values, _, changed) => changeUser(user.id, bodyOf<Partial<NewUser>>(changed, values)),
+      initial: valuesOf<ManagedUser>(fields, user),
+      submit: (values, _, changed) => changeUser(user.id, bodyOf<UserChange>(changed, values)),
     },
     plain('invitation', user.state === 'INVITED'),
     plain('unlock', user.state === 'LOCKED' || (Boolean(user.locked_until) && other)),
@@ -124,7 +126,7 @@ function Actions({ user }: { user: ManagedUser }) {
           {...(action.initial && { initial: action.initial })}
           submitLabel={t(`user.action.${action.name}`)}
           danger={action.danger}
-          changes={['users', 'audit']}
+          changes={[userQueries.all, auditQueries.all]}
           done={t(`user.done.${action.name}`, { name: user.name })}
           submit={action.submit}
         >

@@ -1,20 +1,22 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
-import { createUser, listUsers, type ManagedUser, type NewUser } from '@/api/identity';
+import { createUser, type ManagedUser, type NewUser } from '@/api/identity';
+import { userQueries } from '@/api/queries/users';
 import { Badge } from '@/components/Badge';
 import type { Column } from '@/components/columns';
 import { ListPage } from '@/components/ListPage';
 import { When } from '@/components/When';
-import { bodyOf, type Field } from '@/forms/fields';
+import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
+import { AccountState, PlatformRole } from '@/gen/enums';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useChoices, words } from '@/hooks/useChoices';
+import { useChoices } from '@/hooks/useChoices';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 import { UserDetail } from './UserDetail';
-import { roles, useRoleChoices } from './roles';
+import { useRoleChoices } from './roles';
 
 export function Component() {
   const { t } = useWords();
@@ -53,11 +55,10 @@ export function Component() {
       filters={[
         base.search(t('user.search')),
         { name: 'role', label: t('field.role'), kind: 'choice', choices: roleChoices },
-        { name: 'state', label: t('field.status'), kind: 'choice', choices: choices(words.userState) },
+        { name: 'state', label: t('field.status'), kind: 'choice', choices: choices(AccountState) },
       ]}
       columns={columns}
-      queryKey={['users']}
-      read={listUsers}
+      list={userQueries.list}
       rowId={({ id }) => id}
       open={selected.open}
       actions={<Invite />}
@@ -69,7 +70,7 @@ export function Component() {
 function Invite() {
   const { t } = useWords();
   const [opened, { open, close }] = useDisclosure();
-  const fields: Field[] = [
+  const fields: FieldsOf<NewUser> = [
     { name: 'name', label: t('field.name'), required: true },
     { name: 'email', label: t('field.email'), kind: 'email', required: true },
     { name: 'phone', label: t('field.phone'), kind: 'phone', required: true },
@@ -78,7 +79,7 @@ function Invite() {
       label: t('field.role'),
       kind: 'choice',
       required: true,
-      choices: roles.map((value) => ({ value, label: t(`role.${value}`) })),
+      choices: PlatformRole.map((value) => ({ value, label: t(`role.${value}`) })),
     },
     {
       name: 'locale',
@@ -102,7 +103,7 @@ function Invite() {
         fields={fields}
         initial={{ role: 'SUPPORT_AGENT', locale: 'ar' }}
         submitLabel={t('user.inviteGo')}
-        changes={['users']}
+        changes={[userQueries.all]}
         done={t('user.invited')}
         submit={(values) => createUser(bodyOf<NewUser>(fields, values, true))}
       />

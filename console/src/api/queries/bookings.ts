@@ -1,0 +1,24 @@
+import { queryOptions } from '@tanstack/react-query';
+import { answered, api } from '../client';
+import { collection, pagesOf } from './lists';
+
+const all = ['bookings'] as const;
+
+export const bookingQueries = {
+  all,
+  list: collection('/api/v1/admin/bookings', all),
+  one: (id: string) =>
+    queryOptions({
+      queryKey: [...all, 'one', id],
+      queryFn: ({ signal }) => answered(api.GET('/api/v1/bookings/{id}', { params: { path: { id } }, signal })),
+    }),
+  /** Who travels on a trip, for the provider that runs it. */
+  ofTrip: (id: string) => pagesOf([...all, 'of-trip', id], '/api/v1/provider/trips/{id}/bookings', {}, { id }),
+  /** The trip of a booking, from the public catalogue. */
+  trip: (id: string) =>
+    queryOptions({
+      queryKey: ['trip', id],
+      queryFn: ({ signal }) => answered(api.GET('/api/v1/trips/{id}', { params: { path: { id } }, signal })),
+      staleTime: 300_000,
+    }),
+};
