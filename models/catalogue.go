@@ -21,6 +21,7 @@ type Bus struct {
 	DriverPhone   string     `bun:"driver_phone"`
 	DriverLicense string     `bun:"driver_license"`
 	Features      []string   `bun:"features,array"`
+	Accessibility string     `bun:"accessibility"` // for travellers with reduced mobility; empty: nothing is said
 	Status        string     `bun:"status"`
 	CreatedAt     time.Time  `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt     time.Time  `bun:"updated_at,nullzero,default:now()"`

@@ -766,8 +766,11 @@ type BookingsAnswer struct {
 
 // Bus A bus with its driver.
 //
-// Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+// Example: {"accessibility":"Lift, 2 wheelchair spaces","capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 type Bus struct {
+	// Accessibility What the bus has for travellers with reduced mobility.
+	Accessibility *string `json:"accessibility"`
+
 	// AffectedTrips In the answer to a change that has taken it out of use (another status than ACTIVE), and only there: the published trips, still to
 	// leave, that use it, by departure. They stay published; each can be given another one.
 	AffectedTrips *AffectedTrips `json:"affected_trips,omitempty"`
@@ -797,14 +800,17 @@ type Bus struct {
 type BusAnswer struct {
 	// Data A bus with its driver.
 	//
-	// Example: {"capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+	// Example: {"accessibility":"Lift, 2 wheelchair spaces","capacity":49,"created_at":"2026-11-01T08:00:00Z","driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
 	Data Bus `json:"data"`
 }
 
 // BusInput A bus with its driver.
 //
-// Example: {"capacity":49,"driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"model":"Demo Coach 49","plate_number":"DEMO 1234","status":"ACTIVE"}
+// Example: {"accessibility":"Lift, 2 wheelchair spaces","capacity":49,"driver":{"license_number":"DEMO-LICENSE","name":"Demo Driver","phone":"+966500000000"},"features":["wifi","usb"],"model":"Demo Coach 49","plate_number":"DEMO 1234","status":"ACTIVE"}
 type BusInput struct {
+	// Accessibility What the bus has for travellers with reduced mobility.
+	Accessibility *string `json:"accessibility,omitempty"`
+
 	// Capacity Seats for passengers.
 	Capacity int `json:"capacity"`
 
@@ -859,9 +865,11 @@ type CampaignStatus = models.CampaignStatus
 
 // CatalogueBus A bus as consumers see it.
 //
-// Example: {"capacity":49,"driver":{"name":"Demo Driver"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
+// Example: {"accessibility":"Lift, 2 wheelchair spaces","capacity":49,"driver":{"name":"Demo Driver"},"features":["wifi","usb"],"id":"019ab0c2-7000-7aaa-8bbb-000000000004","model":"Demo Coach 49","photos":[{"content_type":"image/webp","id":"019ab0c2-7000-7aaa-8bbb-000000000009","size":184320,"url":"https://api.example.com/api/v1/media/019ab0c2-7000-7aaa-8bbb-000000000009?expires=1793520000\u0026signature=8nq2vQm1cQy3l0rXo5m6m8y7Zp4rXoQm1cQy3l0rXo4"}],"plate_number":"DEMO 1234","provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active"}
 type CatalogueBus struct {
-	Capacity int `json:"capacity"`
+	// Accessibility What the bus has for travellers with reduced mobility.
+	Accessibility *string `json:"accessibility"`
+	Capacity      int     `json:"capacity"`
 
 	// Driver Who drives the bus.
 	Driver      CatalogueDriver    `json:"driver"`

@@ -13,6 +13,7 @@ func init() {
 	busBody = func(source *models.Bus) gen.Bus {
 		var genBus gen.Bus
 		if source != nil {
+			genBus.Accessibility = optionalText((*source).Accessibility)
 			genBus.AffectedTrips = affectedTrips((*source).Affected)
 			genBus.AffectedTripsTotal = affectedTotal((*source).Affected)
 			genBus.Capacity = (*source).Capacity
@@ -33,6 +34,7 @@ func init() {
 	busInput = func(source *models.Bus) gen.BusInput {
 		var genBusInput gen.BusInput
 		if source != nil {
+			genBusInput.Accessibility = optionalText((*source).Accessibility)
 			genBusInput.Capacity = (*source).Capacity
 			genBusInput.Driver = driverInput((*source))
 			genBusInput.Features = (*source).Features
@@ -77,6 +79,7 @@ func init() {
 	catalogueBus = func(source *gen.Bus) gen.CatalogueBus {
 		var genCatalogueBus gen.CatalogueBus
 		if source != nil {
+			genCatalogueBus.Accessibility = (*source).Accessibility
 			genCatalogueBus.Capacity = (*source).Capacity
 			genCatalogueBus.Driver = genDriverToGenCatalogueDriver((*source).Driver)
 			genCatalogueBus.Features = (*source).Features
@@ -238,6 +241,7 @@ func init() {
 			target.DriverPhone = textOf(source.Driver.Phone)
 			target.DriverLicense = textOf(source.Driver.LicenseNumber)
 			target.Features = source.Features
+			target.Accessibility = textOf(source.Accessibility)
 			target.Status = source.Status
 		}
 	}

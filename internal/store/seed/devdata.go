@@ -174,7 +174,7 @@ func demoTours(now time.Time, commission models.Rate) DemoData {
 		Buses: []models.Bus{{
 			ID: bus, ProviderID: provider, PlateNumber: "DEMO 1234", Model: "Demo Coach 49", Capacity: 49,
 			DriverName: "Demo Driver", DriverPhone: demoPhone, DriverLicense: "DEMO-LICENSE",
-			Features: []string{"wifi", "usb", "toilet"}, Status: models.StatusActive,
+			Features: []string{"wifi", "usb", "toilet"}, Accessibility: "Lift, 2 wheelchair spaces", Status: models.StatusActive,
 		}},
 		Hotels: []models.Hotel{{
 			ID: hotel, ProviderID: provider, Name: "فندق تجريبي · Demo Hotel", City: "AlUla", Stars: &stars, Status: models.StatusActive,

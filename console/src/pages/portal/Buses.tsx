@@ -28,6 +28,7 @@ export function Component() {
     { name: 'driver.phone', label: t('field.driverPhone'), kind: 'phone' },
     { name: 'driver.license_number', label: t('field.licence') },
     { name: 'features', label: t('field.features'), kind: 'words', hint: t('portal.words') },
+    { name: 'accessibility', label: t('field.accessibility') },
     {
       column: parts.plain('photos', t('field.photos'), 4, ({ photos }) => String(photos.length), { align: 'end' }),
     },
