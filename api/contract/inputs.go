@@ -35,7 +35,7 @@ var cleaned = map[Input]func(string) string{
 	InputAmount: models.CleanAmount, InputDigits: models.CleanReference, InputExact: models.CleanExact,
 }
 
-// properties are the texts of bodies by their names, where neither format nor enum says what they are.
+// properties are the texts of bodies by their names, where neither x-input, format nor enum of the document says what they are.
 var properties = map[string]Input{
 	"name": InputText, "title": InputText, "model": InputText, "city": InputText, "origin": InputText, "destination": InputText,
 	"features": InputText, "amenities": InputText,
@@ -75,6 +75,10 @@ func ParameterOf(name string, schema *openapi3.Schema) Input {
 
 func inputOf(names map[string]Input, name string, schema *openapi3.Schema) Input {
 	schema = whole(schema)
+
+	if said, ok := schema.Extensions["x-input"].(string); ok {
+		return Input(said)
+	}
 
 	switch known, named := names[name]; {
 	case !schema.Type.Is("string"):

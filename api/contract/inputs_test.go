@@ -113,7 +113,7 @@ func inputs(t *testing.T) (all []input) {
 	return all
 }
 
-// TestEveryInputIsOfAKind: a property or parameter that is added has to be named in inputs.go, so that how people write it is decided.
+// TestEveryInputIsOfAKind: a property or parameter that is added says what it is, so that how people write it is decided.
 func TestEveryInputIsOfAKind(t *testing.T) {
 	t.Parallel()
 
@@ -125,7 +125,7 @@ func TestEveryInputIsOfAKind(t *testing.T) {
 
 		switch {
 		case kind == "":
-			t.Errorf("%s is of no kind: name it in properties or parameters (api/contract/inputs.go)", in.place)
+			t.Errorf("%s is of no kind: give it x-input in the document, or name it in properties or parameters (api/contract/inputs.go)", in.place)
 		case kind == InputNumber && !in.param && !whole(in.schema).Type.Is("boolean"):
 			require.Contains(t, numbers, in.name, in.place)
 		}
