@@ -39,7 +39,7 @@ export const refundQueries = {
     }),
 };
 
-/** What a refund may be, and what it would do. What is shown is ordered, so that it is never shown from before. */
+/** The quote and the preview of a refund. A person orders what the preview says: it is never taken from the cache. */
 const previews = ['refund-preview'] as const;
 const quotes = ['refund-quote'] as const;
 

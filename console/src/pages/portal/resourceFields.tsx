@@ -25,7 +25,7 @@ export interface ResourceField<T, N extends string> extends Field<N> {
   fact?: false | ((row: T) => ReactNode);
 }
 
-/** What is shown of a resource and is no field of its form: a column, or a fact, or both. */
+/** A column or a fact of a resource, or both, that is no field of its form. */
 export type ShownOnly<T> =
   | { column: Column<T>; label?: never; fact?: never }
   | { label: string; fact: (row: T) => ReactNode; column?: Column<T> };
