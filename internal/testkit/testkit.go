@@ -92,8 +92,11 @@ func MaySilenceTriggers(tb testing.TB, database string) {
 	}
 	defer db.Close()
 	// Two grants at once would be an error of both.
-	_, err = db.ExecContext(tb.Context(), `BEGIN; SELECT pg_advisory_xact_lock(hashtext('session_replication_role'));
-		GRANT SET ON PARAMETER session_replication_role TO `+pgx.Identifier{owner.User}.Sanitize()+`; COMMIT`) //nolint:gosec // the role's name, quoted
+	const lock = "SELECT pg_advisory_xact_lock(hashtext('session_replication_role')); "
+
+	grant := "GRANT SET ON PARAMETER session_replication_role TO " + pgx.Identifier{owner.User}.Sanitize()
+
+	_, err = db.ExecContext(tb.Context(), "BEGIN; "+lock+grant+"; COMMIT")
 	if err != nil {
 		tb.Fatalf("testkit: let triggers be silenced: %v", err)
 	}

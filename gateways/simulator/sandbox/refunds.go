@@ -101,7 +101,7 @@ func (in *refundRequest) check(m *engine.Account) (*engine.Refund, string) {
 }
 
 func (c calls) getRefund(w http.ResponseWriter, r *http.Request, m *engine.Account) {
-	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
+	c.Asked(w, r, engine.OpStatus, m, func(*engine.Fault) engine.Answer {
 		row, err := c.Refund(m, r.PathValue("id"))
 
 		switch {

@@ -75,7 +75,7 @@ func (c calls) createRefund(w http.ResponseWriter, r *http.Request, m *engine.Ac
 }
 
 func (c calls) readRefund(w http.ResponseWriter, r *http.Request, m *engine.Account) {
-	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
+	c.Asked(w, r, engine.OpStatus, m, func(*engine.Fault) engine.Answer {
 		row, err := c.Refund(m, r.PathValue("id"))
 
 		switch {
@@ -93,7 +93,7 @@ func (c calls) readRefund(w http.ResponseWriter, r *http.Request, m *engine.Acco
 func (c calls) listRefunds(w http.ResponseWriter, r *http.Request, m *engine.Account) {
 	query := r.URL.Query()
 
-	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
+	c.Asked(w, r, engine.OpStatus, m, func(*engine.Fault) engine.Answer {
 		var rows []*engine.Refund
 
 		err := c.View(func(t *engine.Tx) error {

@@ -34,8 +34,8 @@ func (s *Store) CompleteRecheck(ctx context.Context, payment uuid.UUID, due *tim
 	return NoteCompared(ctx, s.db, payment, due, 0)
 }
 
-// RecheckPayment has the gateway asked at once what it has taken of the payment and given back, and of its second payments. It reports false
-// for one of which it has taken nothing.
+// RecheckPayment has the gateway asked at once what it has taken of the payment and given back, and of its second payments. It reports
+// false for one of which it has taken nothing.
 func (s *Store) RecheckPayment(ctx context.Context, payment uuid.UUID, now time.Time) (bool, error) {
 	return Recheck(ctx, s.db, payment, now)
 }
