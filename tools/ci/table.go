@@ -13,6 +13,9 @@ const races = "^(TestSpine|TestParallelRefunds|TestHundredDeliveriesOfOneWebhook
 // alone are the suites that kill and cut: what they hold the service to is how soon it is back at work.
 var alone = []string{"./e2e/failure"}
 
+// reading has tests that read all sources and texts and share nothing: the race detector only makes them ten times as slow.
+const reading = "./docs"
+
 func inProcess(dir string) bool {
 	return !strings.HasPrefix(dir, "./e2e") || dir == "./e2e/harness/sources"
 }
@@ -92,8 +95,9 @@ git diff --exit-code --stat -- console/built && [ -z "$(git status --porcelain -
 
 // testLanes are those of `go test`.
 func testLanes() []Lane {
-	raceUnits, race := tests(inProcess, nil, []string{"*.md", "**/README.md"}, "-race", "-timeout", "30m")
+	raceUnits, race := tests(func(dir string) bool { return inProcess(dir) && dir != reading }, nil, []string{"*.md", "**/README.md"}, "-race", "-timeout", "30m")
 	rulesUnits, rules := tests(func(dir string) bool { return dir == "./models" || dir == "./workflows" }, nil, nil, "-count=1")
+	plainUnits, plain := tests(func(dir string) bool { return dir == reading }, nil, nil)
 	racesUnits, racing := tests(func(dir string) bool { return dir == "./e2e" }, service, besides, "-race", "-run", races, "-timeout", "30m")
 	e2eUnits, e2e := tests(endToEnd, service, besides, "-skip", races, "-p", "1", "-timeout", "30m") // a package runs two tests per core
 	failureUnits, failure := tests(func(dir string) bool { return slices.Contains(alone, dir) }, service, besides, "-timeout", "30m")
@@ -102,6 +106,9 @@ func testLanes() []Lane {
 		{
 			Name: "rules", About: "the rules about money and the replay of all kept histories, in every run: they take seconds",
 			Always: true, Units: rulesUnits, Run: rules,
+		},
+		{
+			Name: "texts", About: "tests of documents, rules and words", Units: plainUnits, Run: plain,
 		},
 		{
 			Name: "race", About: "tests of packages with the race detector", Needs: []string{"postgresql"}, Units: raceUnits, Run: race,
