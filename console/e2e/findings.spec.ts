@@ -99,14 +99,27 @@ test('a preview shows all of its amounts', inEveryLook, async ({ page, t, look }
 
 test('whose session has ended is told so', inEveryLook, async ({ page, t, context }) => {
   await signInAs(page, 'SUPPORT_AGENT', '/bookings');
+  // Nothing of the page may notice it first: what is said is said once.
+  await page.goto('about:blank');
   await context.clearCookies();
-  await page.reload();
+  await page.goto('/console/bookings');
   await expect(page.getByText(t('signIn.ended'))).toBeVisible();
   // Once: who comes to sign in is no one who was thrown out.
   await page.goto('/console/bookings');
   await expect(page).toHaveURL(/sign-in/);
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await expect(page.getByText(t('signIn.ended'))).toHaveCount(0);
+});
+
+test('a session that ends while a page is open is said by the next request', async ({ page, t, context }) => {
+  await signInAs(page, 'SUPPORT_AGENT', '/bookings');
+  await context.clearCookies();
+  await page.evaluate(() => {
+    history.pushState(null, '', '/console/payments');
+    dispatchEvent(new PopStateEvent('popstate'));
+  });
+  await expect(page.getByText(t('signIn.ended'))).toBeVisible();
+  expect(new URL(page.url()).searchParams.get('back')).toMatch(/^\/(payments|bookings)/);
 });
 
 test('a payout asks for reference and date, and about a reference that is another payout’s', async ({

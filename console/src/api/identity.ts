@@ -15,10 +15,16 @@ export type UserChange = Schemas['UserPatch'];
 
 const dataOf = async <T>(answer: Promise<{ data: T }>): Promise<T> => (await answer).data;
 
-export const logIn = (email: string, password: string): Promise<LogIn> =>
-  dataOf(answered(api.POST('/api/v1/auth/login', { body: { email, password } })));
-export const logInWithCode = (mfa_token: string, code: string): Promise<LogIn> =>
-  dataOf(answered(api.POST('/api/v1/auth/login/totp', { body: { mfa_token, code } })));
+/** Who has a session is remembered at once: it may end before the first page has asked whose it is. */
+const remembered = (answer: LogIn): LogIn => {
+  if (!answer.mfa_required) rememberSignedIn();
+  return answer;
+};
+
+export const logIn = async (email: string, password: string): Promise<LogIn> =>
+  remembered(await dataOf(answered(api.POST('/api/v1/auth/login', { body: { email, password } }))));
+export const logInWithCode = async (mfa_token: string, code: string): Promise<LogIn> =>
+  remembered(await dataOf(answered(api.POST('/api/v1/auth/login/totp', { body: { mfa_token, code } }))));
 /** The refresh token is in the cookie. */
 export const logOut = async () => {
   await answered(api.POST('/api/v1/auth/logout', { body: {} }));

@@ -27,7 +27,8 @@ async function refresh(): Promise<boolean> {
     body: '{}',
   });
   if (response.ok) localStorage.setItem(refreshedKey, String(Date.now()));
-  if (response.status >= 500) throw new NoAnswer();
+  // Too many requests of this network end no session.
+  if (response.status === 429 || response.status >= 500) throw new NoAnswer();
   return response.ok;
 }
 

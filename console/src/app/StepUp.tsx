@@ -25,6 +25,21 @@ let asked: Promise<boolean> | null = null;
 /** On the way to the sign-in page: several requests are answered that the session has ended, and the first says so. */
 let leaving = false;
 
+/** Goes to the sign-in page, and again when another navigation of the page has come in between. */
+function leave(to: string, tries = 5) {
+  leaving = true;
+  void router.navigate(to).then(() => {
+    if (!pageNow().startsWith('/sign-in') && tries > 1) {
+      leave(to, tries - 1);
+      return;
+    }
+    // Not earlier: a reload before the sign-in page stands would ask again, and find no person who was signed in.
+    forgetSignedIn();
+    leaving = false;
+    queries.clear();
+  });
+}
+
 setHooks({
   language: currentLanguage,
   stepUp: (method) => {
@@ -38,15 +53,9 @@ setHooks({
   signedOut: () => {
     // The link of a mail is opened with and without a session, and its token is in no address to come back to.
     if (leaving || ['/sign-in', '/verify-email'].some((page) => pageNow().startsWith(page))) return;
-    leaving = true;
     // A person who was signed in reads why this page comes; for others it is the way in.
     const ended = queries.getQueryData(meQueries.all) !== undefined || wasSignedIn() ? '&ended=true' : '';
-    void router.navigate(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`).then(() => {
-      // Not earlier: a reload before the sign-in page stands would ask again, and find no session.
-      forgetSignedIn();
-      leaving = false;
-      queries.clear();
-    });
+    leave(`/sign-in?back=${encodeURIComponent(pathNow())}${ended}`);
   },
   enrol: () => {
     if (pageNow() !== '/security') void router.navigate('/security');
