@@ -85,8 +85,8 @@ type passage struct {
 
 // unwritten are directories of files that are made from others, or by others.
 var unwritten = []string{
-	"api/gen", "api/released", "console/built", "console/src/gen", "e2e/clients/oapi", "e2e/clients/ogen", "e2e/clients/generated",
-	"e2e/typescript/build", "e2e/typescript/generated",
+	"api/gen", "api/released", "console/built", "console/dist", "console/src/gen", "console/test-results", "console/playwright-report",
+	"e2e/clients/oapi", "e2e/clients/ogen", "e2e/clients/generated", "e2e/typescript/build", "e2e/typescript/generated",
 }
 
 // sayThem are the files that have the words because they are about them.

@@ -95,7 +95,8 @@ git diff --exit-code --stat -- console/built && [ -z "$(git status --porcelain -
 
 // testLanes are those of `go test`.
 func testLanes() []Lane {
-	raceUnits, race := tests(func(dir string) bool { return inProcess(dir) && dir != reading }, nil, []string{"*.md", "**/README.md"}, "-race", "-timeout", "30m")
+	racy := func(dir string) bool { return inProcess(dir) && dir != reading }
+	raceUnits, race := tests(racy, nil, []string{"*.md", "**/README.md"}, "-race", "-timeout", "30m")
 	rulesUnits, rules := tests(func(dir string) bool { return dir == "./models" || dir == "./workflows" }, nil, nil, "-count=1")
 	plainUnits, plain := tests(func(dir string) bool { return dir == reading }, nil, nil)
 	racesUnits, racing := tests(func(dir string) bool { return dir == "./e2e" }, service, besides, "-race", "-run", races, "-timeout", "30m")
