@@ -78,8 +78,8 @@ WHERE t.id IS NULL OR f.currency <> coalesce(t.captured_currency, t.currency)
 // the migration 0017, and of versions that ran on beside it, not every one names a person.
 func recordPayout() check {
 	return check{
-		rules: []Rule{{"record-payout", "The reference, the day, the moment and the person of an entry's payout are those of its entry in the " +
-			"audit log; an entry that was not paid out has none. A mark that was taken back was that of its entry, too, for that entry's " +
+		rules: []Rule{{"record-payout", "The payout of a ledger entry has the reference, the day, the moment and the person that the audit log " +
+			"has; a ledger entry that was not paid out has none. A mark that was taken back has those of the audit log, too, and its " +
 			"reason."}},
 		needs: "payout_reversals",
 		sql: `

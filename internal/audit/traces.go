@@ -12,7 +12,7 @@ func auditLog() check {
 		rules: []Rule{
 			{"audit-actor", "An entry of the audit log about a refund that was asked for or approved, or about a payout, names a user of the " +
 				"service."},
-			{"audit-log", "Every refund that a person asked for, every payout of an entry and every mark that was taken back has an entry in the " +
+			{"audit-log", "Every refund that a person asked for, every payout of a ledger entry and every mark that was taken back is in the " +
 				"audit log; those of archived months were counted."},
 		},
 		needs: archive,

@@ -63,7 +63,7 @@ type waiting struct {
 	alone chan struct{} // a place for each transaction
 }
 
-// delivery waits for the batch that its event is q.
+// delivery waits for the batch that its event is in.
 type delivery struct {
 	ctx   context.Context //nolint:containedctx // of the request, which may give up before its event is in a batch
 	event models.WebhookEvent
@@ -162,7 +162,7 @@ func (q *Queue) write(l *waiting) {
 	}
 }
 
-// take removes the next batch; nil, and the writing is over, when nothing does.
+// take removes the next batch; nil, and the writing is over, when no event waits.
 func (l *waiting) take() []*delivery {
 	l.mu.Lock()
 	defer l.mu.Unlock()

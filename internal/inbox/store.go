@@ -1,3 +1,5 @@
+// Package inbox stores webhook events once, classifies them and hands them to their workflows. It moves no money: payments and refunds
+// apply what it has stored, under the lock of the payment.
 package inbox
 
 import (

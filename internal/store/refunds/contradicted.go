@@ -12,10 +12,10 @@ import (
 	"rihla/models"
 )
 
-// MarkEvents closes the events of the refund r of t, which has been decided; t is locked, and r was read under its lock. An event
+// markEvents closes the events of the refund r of t, which has been decided; t is locked, and r was read under its lock. An event
 // that says the opposite of the decision, whether it came before or after it, is booked where the company takes back what it had said, and
 // is for a person to look at.
-func MarkEvents(
+func markEvents(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, outcome models.EventOutcome, now time.Time,
 ) error {
 	var contrary []models.WebhookEvent
@@ -48,7 +48,7 @@ func closeRefundEvents(tx bun.Tx, r *models.Refund, outcome models.EventOutcome,
 
 // revised is what becomes of a word about a refund that differs from the one before. A company that takes back that a refund was
 // made has the money again: it is booked so, once, is owed, and a person pays it out. Anything else is for a person to understand. The
-// payment is locked, as for everything that is booked; MarkEvents alone calls it.
+// payment is locked, as for everything that is booked; markEvents alone calls it.
 func revised(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, r *models.Refund, e *models.WebhookEvent,
 ) error {

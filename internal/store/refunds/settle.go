@@ -67,7 +67,7 @@ func (st *refundSettlement) succeed(ctx context.Context, result models.RefundRes
 		return err
 	}
 
-	return MarkEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
+	return markEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
 }
 
 // transition is the guarded UPDATE out of PENDING.
@@ -288,7 +288,7 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 		}
 	}
 
-	return MarkEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
+	return markEvents(ctx, st.tx, st.t, st.r, models.OutcomeApplied, st.now)
 }
 
 // stillOwed tells an operator how late money goes back after all. The booking may have been paid otherwise: a refund that
