@@ -31,7 +31,7 @@ type Booking struct {
 	Currency     string        `bun:"currency"`
 	VATRate      Rate          `bun:"vat_rate"`
 	VATAmount    Money         `bun:"vat_amount"`
-	Passengers   []Passenger   `bun:"passengers,type:jsonb"`
+	Passengers   []Passenger   `bun:"passengers,type:jsonb"` // as booked; of one the state is PassengerAt
 	ContactName  string        `bun:"contact_name"`
 	ContactEmail string        `bun:"contact_email"`
 	ContactPhone string        `bun:"contact_phone"`
@@ -47,6 +47,9 @@ type Booking struct {
 	RescheduledBy     *uuid.UUID `bun:"rescheduled_by"` // the move of the trip that gave the right to a full refund
 
 	HoldMethod *PaymentMethod `bun:"hold_method"` // of the newest attempt, while the seats wait for it
+
+	// CancelledPositions are those of the passengers, from 1, that were cancelled one by one; where they are read.
+	CancelledPositions []int `bun:"cancelled_positions,array,scanonly"`
 
 	CreatedAt time.Time `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt time.Time `bun:"updated_at,nullzero,default:now()"`

@@ -10,6 +10,8 @@ const (
 	PolicyNow         PolicyReason = "POLICY"            // the policy and the departure of now
 	PolicyAtBooking   PolicyReason = "POLICY_AT_BOOKING" // the policy or the departure at which the booking was made
 	PolicyRescheduled PolicyReason = "RESCHEDULED"       // the trip was moved: all of it, until it leaves
+	// PolicyTripCancelled: the trip does not run, so all of it.
+	PolicyTripCancelled PolicyReason = "TRIP_CANCELLED"
 )
 
 // BookingTerms are what a refund of a booking by the policy goes by: trip and policy as they are, and as they were when the
@@ -20,6 +22,7 @@ type BookingTerms struct {
 	BookedPolicy    CancellationPolicy // nil when the booking has kept none
 	BookedDeparture time.Time
 	Rescheduled     bool // the customer may have all of it back until the trip leaves
+	TripCancelled   bool
 }
 
 // Of finds what goes back of the booking's payment t at now. Of the two policies and the two departures those count that are
@@ -31,8 +34,14 @@ func (b BookingTerms) Of(t *PaymentTransaction, now time.Time) PolicyTerms {
 		return terms
 	}
 
+	if b.TripCancelled {
+		terms.Reason, terms.Percent = PolicyTripCancelled, WholePercent
+
+		return terms.of(t)
+	}
+
 	if b.Rescheduled && now.Before(b.Departure) {
-		terms.Reason, terms.Percent = PolicyRescheduled, wholePercent
+		terms.Reason, terms.Percent = PolicyRescheduled, WholePercent
 
 		return terms.of(t)
 	}

@@ -31,7 +31,7 @@ func DefaultCancellationPolicy() CancellationPolicy {
 // The bounds of a step: a year of notice, and all of the price.
 const (
 	maxNoticeHours = 24 * 365
-	wholePercent   = 100
+	WholePercent   = 100
 )
 
 // UnmarshalText reads `<hours>h:<percent>` steps, separated by commas and in any order, such as `72h:100,24h:50,0h:0`.
@@ -76,7 +76,7 @@ func parseTier(text string) (CancellationTier, error) {
 		return CancellationTier{}, fmt.Errorf("has %q hours, %w", hours, err)
 	}
 
-	n, err := wholeNumber(percent, wholePercent)
+	n, err := wholeNumber(percent, WholePercent)
 	if err != nil {
 		return CancellationTier{}, fmt.Errorf("has %q percent, %w", percent, err)
 	}
@@ -143,7 +143,7 @@ type PolicyTerms struct {
 // goes back.
 func (p CancellationPolicy) Terms(t *PaymentTransaction, departure, now time.Time) PolicyTerms {
 	terms := PolicyTerms{
-		Reason: PolicyNow, Schedule: p, Hours: HoursToDeparture(departure, now), Percent: wholePercent,
+		Reason: PolicyNow, Schedule: p, Hours: HoursToDeparture(departure, now), Percent: WholePercent,
 		Given: t.GivenBack().Add(t.RefundReservedAmount),
 	}
 	if t.Status == TransactionPaid {
@@ -178,9 +178,10 @@ type RefundQuote struct {
 	Currency  string
 	// NeedsApproval: a refund of that amount would wait for the word of a second person.
 	NeedsApproval bool
+	Cancels       bool // a refund of the quote cancels the booking
 
 	PolicyTerms
 }
 
 // LeavesFee reports that a refund of the quote would keep a part of what is left, and so leave the booking CONFIRMED.
-func (q *RefundQuote) LeavesFee() bool { return q.Amount.Cmp(q.Remaining) < 0 }
+func (q *RefundQuote) LeavesFee() bool { return !q.Cancels && q.Amount.Cmp(q.Remaining) < 0 }

@@ -148,10 +148,13 @@ const (
 	RecordSale        RecordKind = "SALE"
 	RecordAdvertising RecordKind = "ADVERTISING"
 	RecordClawback    RecordKind = "CLAWBACK"
+	RecordAdjustment  RecordKind = "ADJUSTMENT" // of a refund that one side bears alone
 )
 
 // RecordKinds are all of them, in the order in which people read them.
-func RecordKinds() []RecordKind { return []RecordKind{RecordSale, RecordAdvertising, RecordClawback} }
+func RecordKinds() []RecordKind {
+	return []RecordKind{RecordSale, RecordAdvertising, RecordClawback, RecordAdjustment}
+}
 
 // IsOfPayment reports the kinds whose entries add up to what was paid, whatever was refunded of it. Of the others each stands for itself.
 func (k RecordKind) IsOfPayment() bool { return k == RecordSale || k == RecordAdvertising }

@@ -68,15 +68,19 @@ var recordKindLabels = map[RecordKind]Label{
 	RecordSale:        {"بيع", "Sale"},
 	RecordAdvertising: {"إعلان", "Advertising"},
 	RecordClawback:    {"استرجاع من الشركة", "Claw-back"},
+	RecordAdjustment:  {"تسوية رصيد", "Adjustment"},
 }
 
 // The details of ledger entries that the service words itself begin with these; a transaction number, or the titles of trip and campaign,
-// follow.
-// Entries are kept with the English ones.
-var (
-	ClawbackDetails    = Label{"استرجاع عن العملية ", "Claw-back of "}
-	AdvertisingDetails = Label{"حملة إعلانية لرحلة ", "Ad campaign for trip "}
-)
+// follow. Entries are kept with the English ones.
+var recordDetails = map[RecordKind]Label{
+	RecordAdvertising: {"حملة إعلانية لرحلة ", "Ad campaign for trip "},
+	RecordClawback:    {"استرجاع عن العملية ", "Claw-back of "},
+	RecordAdjustment:  {"تسوية رصيد عن مبلغ مسترد", "Adjustment for a refund"},
+}
+
+// Details begin an entry's details in words of the service; empty of a kind that has none.
+func (k RecordKind) Details() Label { return recordDetails[k] }
 
 // Label is the kind of a ledger entry for people.
 func (k RecordKind) Label() Label { return recordKindLabels[k] }
@@ -228,9 +232,10 @@ var refundChannelLabels = map[RefundChannel]Label{
 func (c RefundChannel) Label() Label { return refundChannelLabels[c] }
 
 var policyReasonLabels = map[PolicyReason]Label{
-	PolicyNow:         {"سياسة الإلغاء الحالية", "Cancellation policy of now"},
-	PolicyAtBooking:   {"سياسة الإلغاء وقت الحجز", "Cancellation policy at booking"},
-	PolicyRescheduled: {"تغيّر موعد الرحلة", "The trip was moved"},
+	PolicyNow:           {"سياسة الإلغاء الحالية", "Cancellation policy of now"},
+	PolicyAtBooking:     {"سياسة الإلغاء وقت الحجز", "Cancellation policy at booking"},
+	PolicyRescheduled:   {"تغيّر موعد الرحلة", "The trip was moved"},
+	PolicyTripCancelled: {"أُلغيت الرحلة", "The trip was cancelled"},
 }
 
 // Label says for people which terms gave the percentage of a refund.
@@ -283,3 +288,63 @@ var refundFailureLabels = map[string]Label{
 
 // RefundFailureLabel is why a refund failed, for people.
 func RefundFailureLabel(code string) Label { return refundFailureLabels[code] }
+
+var passengerLabels = map[PassengerStatus]Label{
+	PassengerConfirmed: {"مؤكد", "Confirmed"},
+	PassengerCancelled: {"ملغى", "Cancelled"},
+}
+
+// Label is the state of a passenger for people.
+func (s PassengerStatus) Label() Label { return passengerLabels[s] }
+
+var cancellationRequestLabels = map[CancellationRequestStatus]Label{
+	CancellationRequested: {"قيد النظر", "Requested"},
+	CancellationApproved:  {"تمت الموافقة", "Approved"},
+	CancellationRejected:  {"مرفوض", "Rejected"},
+	CancellationWithdrawn: {"مسحوب", "Withdrawn"},
+	CancellationExpired:   {"انتهت مهلته", "Expired"},
+}
+
+// Label is the state of a cancellation request for people.
+func (s CancellationRequestStatus) Label() Label { return cancellationRequestLabels[s] }
+
+var bearerLabels = map[RefundBearer]Label{
+	BearProportionally: {"كل طرف بحصته", "Each its share"},
+	BearByPlatform:     {"المنصة وحدها", "The platform alone"},
+	BearByProvider:     {"الشركة وحدها", "The company alone"},
+}
+
+// Label is who bears a refund, for people.
+func (b RefundBearer) Label() Label { return bearerLabels[b] }
+
+var refundCauseLabels = map[RefundCause]Label{
+	RefundCustomerCancelled: {"إلغاء من العميل", "Cancelled by the customer"},
+	RefundTripChanged:       {"تغيّر موعد الرحلة", "Trip changed"},
+	RefundTripCancelled:     {"أُلغيت الرحلة", "Trip cancelled"},
+	RefundNotProvided:       {"لم تُقدَّم الخدمة", "Service not provided"},
+	RefundDuplicate:         {"دفع مكرر", "Paid twice"},
+	RefundGoodwill:          {"بادرة حسن نية", "Goodwill"},
+	RefundOther:             {"سبب آخر", "Other"},
+}
+
+// Label is why money goes back, for people.
+func (c RefundCause) Label() Label { return refundCauseLabels[c] }
+
+var cancellationLabels = map[CancellationStatus]Label{
+	CancellationPending: {"بانتظار الموافقة", "Waiting for approval"},
+	CancellationDone:    {"منفَّذ", "Done"},
+	CancellationVoid:    {"غير منفَّذ", "Not carried out"},
+}
+
+// Label is the state of a cancellation for people.
+func (s CancellationStatus) Label() Label { return cancellationLabels[s] }
+
+var cancelRefundLabels = map[CancelRefund]Label{
+	CancelByPolicy: {"حسب سياسة الإلغاء", "By the policy"},
+	CancelInFull:   {"كامل المبلغ", "In full"},
+	CancelByAmount: {"مبلغ محدد", "An amount"},
+	CancelUnpaid:   {"دون استرداد", "Nothing"},
+}
+
+// Label is how what goes back for a cancellation is found, for people.
+func (r CancelRefund) Label() Label { return cancelRefundLabels[r] }

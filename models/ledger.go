@@ -88,7 +88,8 @@ const (
 	AccountAdvertising Account = "platform:advertising"
 	AccountVAT         Account = "tax:vat"
 	AccountRefunds     Account = "customer:refunds"
-	AccountBank        Account = "platform:bank" // the sum of manual payouts
+	AccountBank        Account = "platform:bank"     // the sum of manual payouts
+	AccountGoodwill    Account = "platform:goodwill" // what the platform has borne of refunds for companies
 )
 
 // GatewayAccount is the money that a gateway holds for the platform; a debit to it means that more came in.
@@ -153,6 +154,7 @@ const (
 	TransferRefundAd         TransferKind = "REFUND_ADVERTISING"
 	TransferRefundAdVAT      TransferKind = "REFUND_ADVERTISING_VAT"
 	TransferRefundPaid       TransferKind = "REFUND_PAID"
+	TransferAdjustment       TransferKind = "ADJUSTMENT"      // of a refund that one side bears alone
 	TransferRefundReturned   TransferKind = "REFUND_RETURNED" // it failed after it had succeeded
 	TransferRefundRepaid     TransferKind = "REFUND_REPAID"   // what came back, paid manually
 	TransferPayout           TransferKind = "PAYOUT"

@@ -120,6 +120,8 @@ type SettledRefund struct {
 	NeedsReview bool         `json:"needs_review,omitempty"` // an incident was opened
 	// Approval is what was decided about a refund that needs an approval; empty: nothing yet.
 	Approval ApprovalDecision `json:"approval,omitempty"`
+	// TurnedManual: its gateway did not make it, it is owed, and finance staff have to pay it out. Status is PENDING.
+	TurnedManual bool `json:"turned_manual,omitempty"`
 }
 
 // Delivery is a stored webhook event on its way to a workflow.

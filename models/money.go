@@ -76,6 +76,9 @@ func (m Money) Sub(o Money) Money { return Money{d: m.d.Sub(o.d)} }
 // Neg returns −m.
 func (m Money) Neg() Money { return Money{d: m.d.Neg()} }
 
+// Abs returns |m|.
+func (m Money) Abs() Money { return Money{d: m.d.Abs()} }
+
 // Times returns m × n, exact.
 func (m Money) Times(n int) Money { return Money{d: m.d.Mul(decimal.NewFromInt(int64(n)))} }
 

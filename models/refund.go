@@ -51,6 +51,9 @@ type Refund struct {
 	AloneAbove           *Money        `bun:"alone_above"`            // the limit of its requester's day then; nil: none, or it is not counted
 	ApprovalUntil        *time.Time    `bun:"approval_until"`         // until when it may be approved; nil: it needs no approval
 	ApprovalPending      bool          `bun:"approval_pending"`       // until its workflow has taken up what was decided
+	Bearer               RefundBearer  `bun:"bearer"`
+	Cause                RefundCause   `bun:"cause"`
+	TurnedManualAt       *time.Time    `bun:"turned_manual_at"` // since when it is a manual payout because its gateway did not make it
 
 	// Payout is nil until it is decided, for refunds through a gateway, and where it is not read.
 	Payout *RefundPayout `bun:"-"`
@@ -59,6 +62,8 @@ type Refund struct {
 
 	// Owed: its gateway did not make it, an incident says so, and its money is still there; where that is read.
 	Owed bool `bun:"-"`
+	// Cancels: its order cancels passengers of the booking; where that is read.
+	Cancels bool `bun:"-"`
 
 	JustOrdered   bool   `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
 	BookingNumber string `bun:"-"` // read for people only
@@ -97,7 +102,7 @@ func (r *Refund) ReasonCode() *PolicyReason {
 // LeavesFee reports a refund by POLICY that keeps a part of what was paid, unless it fails: it gives money back and cancels nothing, so
 // that the booking stays CONFIRMED (rules: refunds.policy-fee).
 func (r *Refund) LeavesFee() bool {
-	return r.RefundType == RefundPolicy && r.Status != RefundFailed && r.PolicyPercent != nil && *r.PolicyPercent < wholePercent
+	return !r.Cancels && r.RefundType == RefundPolicy && r.Status != RefundFailed && r.PolicyPercent != nil && *r.PolicyPercent < WholePercent
 }
 
 // NeedsPayout reports that finance staff have to pay the refund out, or reject it. One that needs an approval is not paid out before.

@@ -21,4 +21,19 @@ type RefundRequest struct {
 	AtMost   *Money
 	Claim    uuid.UUID // of the Idempotency-Key; uuid.Nil without one
 	BodyHash []byte    // SHA-256 of the request's body; nil without an Idempotency-Key
+
+	Bearer RefundBearer // empty: PROPORTIONAL
+	Cause  RefundCause  // empty: the one that follows from the terms (CauseOf)
+	// CancelBooking says whether the order cancels the passengers that are left; nil: a refund by the policy does.
+	CancelBooking *bool
+}
+
+// Cancels reports whether the order cancels what is left of its booking. A FULL refund does so when the money has gone back, and so needs no
+// cancellation of its own.
+func (r *RefundRequest) Cancels() bool {
+	if r.CancelBooking != nil {
+		return *r.CancelBooking && r.Type != RefundFull
+	}
+
+	return r.Type == RefundPolicy
 }

@@ -8,10 +8,11 @@ import (
 
 // RefundSplit is what a refund does to the live ledger entry of a payment (rules: refunds.split).
 type RefundSplit struct {
-	Refunded  FinancialRecord  // the old entry, reduced to the refunded part
-	Rest      *FinancialRecord // a new entry with what is left; nil when nothing is
-	Clawback  *FinancialRecord // a negative entry, when the provider had already been paid its part
-	Transfers []LedgerTransfer
+	Refunded   FinancialRecord  // the old entry, reduced to the refunded part
+	Rest       *FinancialRecord // a new entry with what is left; nil when nothing is
+	Clawback   *FinancialRecord // a negative entry, when the provider had already been paid its part
+	Adjustment *FinancialRecord // what makes one side bear the refund alone; nil when both do
+	Transfers  []LedgerTransfer
 }
 
 // SplitForRefund takes amount, with 0 < amount ≤ line.GrossAmount, out of a live entry. Commission and VAT follow in
@@ -56,24 +57,58 @@ func restOf(line, part *FinancialRecord, refund uuid.UUID) *FinancialRecord {
 }
 
 func clawbackOf(part *FinancialRecord, refund uuid.UUID, at time.Time) *FinancialRecord {
-	owed := part.NetAmount.Neg()
+	return besideRefund(part, RecordClawback, RecordClawback.Details().EN+part.TransactionNumber, part.NetAmount.Neg(), refund, at)
+}
 
+// besideRefund is a new entry of a refund that moves the company's balance alone; part is what the refund took out of the payment's entry.
+func besideRefund(part *FinancialRecord, kind RecordKind, details string, net Money, refund uuid.UUID, at time.Time) *FinancialRecord {
 	return &FinancialRecord{
-		ID:                   RecordID(refund, string(RecordClawback)),
-		Kind:                 RecordClawback,
+		ID:                   RecordID(refund, string(kind)),
+		Kind:                 kind,
 		PaymentTransactionID: part.PaymentTransactionID,
 		ProviderID:           part.ProviderID,
 		BookingID:            part.BookingID,
 		AdCampaignID:         part.AdCampaignID,
 		RefundID:             &refund,
-		GrossAmount:          owed,
-		NetAmount:            owed,
+		GrossAmount:          net,
+		NetAmount:            net,
 		Currency:             part.Currency,
 		TripTitle:            part.TripTitle,
-		Details:              ClawbackDetails.EN + part.TransactionNumber,
+		Details:              details,
 		RecordDate:           DateIn(at),
 		BalanceStatus:        BalanceInCurrent,
 	}
+}
+
+// BearBy has one side alone bear the refund of a sale (rules: refunds.bearer): the platform gives the company's share back to it, or the
+// company pays the commission's share. The split itself stays proportional.
+func (s *RefundSplit) BearBy(bearer RefundBearer, at time.Time) {
+	part := &s.Refunded
+	if part.Kind != RecordSale {
+		return
+	}
+
+	var (
+		net      Money
+		from, to = PayableAccount(part.ProviderID), AccountCommission
+	)
+
+	switch bearer {
+	case BearByPlatform:
+		net = part.NetAmount
+		from, to = AccountGoodwill, from
+	case BearByProvider:
+		net = part.PlatformCommissionAmount.Neg()
+	case BearProportionally:
+	}
+
+	if net.IsZero() {
+		return
+	}
+
+	s.Adjustment = besideRefund(part, RecordAdjustment, RecordAdjustment.Details().EN, net, *part.RefundID, at)
+	s.Transfers = append(s.Transfers,
+		transfer(*part.RefundID, TransferAdjustment, from, to, net.Abs(), s.Adjustment, part.RefundID))
 }
 
 // refundTransfers give every account's share of the refunded part back to the customer, and have the payer pay the whole.

@@ -106,7 +106,7 @@ func Sale(t *PaymentTransaction, tripTitle string) FinancialRecord {
 func Advertising(t *PaymentTransaction, tripTitle, campaignTitle string) FinancialRecord {
 	r := newRecord(t, RecordAdvertising, tripTitle)
 	r.PlatformCommissionAmount = t.Amount
-	r.Details = AdvertisingDetails.EN + tripTitle + " (" + campaignTitle + ")"
+	r.Details = RecordAdvertising.Details().EN + tripTitle + " (" + campaignTitle + ")"
 
 	return r
 }

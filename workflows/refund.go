@@ -70,6 +70,7 @@ type refund struct {
 	events      workflow.ReceiveChannel
 	payouts     workflow.ReceiveChannel
 	approvals   workflow.ReceiveChannel
+	turned      bool // its gateway did not make it: a manual payout by now
 	unapproved  bool // it waits for the word of a second person
 	waiting     bool // for people, which may take days: the requester is answered before
 	review      bool // operators have been told to look
@@ -216,7 +217,11 @@ func (f *refund) awaitPayout(ctx workflow.Context) error {
 		f.settled.Status = models.RefundPending
 
 		cause := "what was paid through " + string(f.reserved.Gateway) + " as a bill cannot be refunded by the gateway"
-		if f.currency() != models.Currency {
+
+		switch {
+		case f.turned:
+			cause = string(f.reserved.Gateway) + " did not make the refund of a cancelled booking, and an incident is open"
+		case f.currency() != models.Currency:
 			cause = "gateways refund no other currency than " + models.Currency
 		}
 
@@ -360,6 +365,10 @@ func (f *refund) settleBy(ctx workflow.Context, summary string, d activities.Ref
 	err := workflow.ExecuteLocalActivity(withDatabase(ctx, summary), payments.SettleRefund, d).Get(ctx, &settled)
 	if err == nil {
 		f.settled = settled
+	}
+
+	if settled.TurnedManual { // the gateway did not make it, and it is owed
+		f.reserved.Channel, f.turned = models.RefundByHand, true
 	}
 
 	return err

@@ -642,6 +642,9 @@ type Booking struct {
 	// Example: RB-7XK010A
 	BookingNumber BookingNumber `json:"booking_number"`
 
+	// CancellationRequests Newest first; in lists not there.
+	CancellationRequests []CancellationRequest `json:"cancellation_requests,omitempty"`
+
 	// Contact Who gets the notifications.
 	Contact   Contact   `json:"contact"`
 	CreatedAt time.Time `json:"created_at"`
@@ -660,7 +663,17 @@ type Booking struct {
 	// Payment The newest payment attempt.
 	Payment    BookingPayment     `json:"payment"`
 	ProviderID openapi_types.UUID `json:"provider_id"`
-	Seats      int                `json:"seats"`
+
+	// RefundedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedAmount *Money `json:"refunded_amount,omitempty"`
+
+	// Refunds What was ordered back to the customer, oldest first; in lists not there.
+	Refunds []BookingRefund `json:"refunds,omitempty"`
+
+	// Seats Of passengers that are not cancelled; of a CANCELLED booking those that it had last.
+	Seats int `json:"seats"`
 
 	// Status PENDING_PAYMENT while the seats are held, CONFIRMED once paid, PAYMENT_FAILED when the hold ended unpaid,
 	// CANCELLED by its owner or by a full refund.
@@ -722,6 +735,25 @@ type BookingPayment struct {
 	StatusLabelAr *string            `json:"status_label_ar,omitempty"`
 	StatusLabelEn *string            `json:"status_label_en,omitempty"`
 	TransactionID openapi_types.UUID `json:"transaction_id"`
+}
+
+// BookingRefund Money on its way back to the customer, or back already.
+type BookingRefund struct {
+	// Amount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	Amount      Money      `json:"amount"`
+	CompletedAt *time.Time `json:"completed_at"`
+
+	// ExpectedBy The day in Riyadh by which the customer's bank shows it; null for one that FAILED or waits for an approval.
+	ExpectedBy  *openapi_types.Date `json:"expected_by"`
+	ID          openapi_types.UUID  `json:"id"`
+	RequestedAt time.Time           `json:"requested_at"`
+
+	// Status The state of a refund.
+	Status        RefundStatus `json:"status"`
+	StatusLabelAr string       `json:"status_label_ar"`
+	StatusLabelEn string       `json:"status_label_en"`
 }
 
 // BookingRequest Who travels, who can be reached, and how it is paid.
@@ -862,6 +894,197 @@ type CalendarPeriod string
 // CampaignStatus PENDING_PAYMENT until it is paid, PAYMENT_FAILED when it was not. Paid: SCHEDULED until `starts_on`, ACTIVE, PAUSED by
 // staff, ENDED after `ends_on`.
 type CampaignStatus = models.CampaignStatus
+
+// CancelBookingRequest Who is cancelled and what goes back. Without `passenger_ids` all that are not cancelled. `amount` with AMOUNT and only then.
+//
+// Example: {"cause":"SERVICE_NOT_PROVIDED","reason":"The bus did not come","refund":"FULL"}
+type CancelBookingRequest struct {
+	// Amount An amount in SAR of at least 0.01, with at most 2 decimals.
+	//
+	// Example: 150
+	Amount *PositiveMoney `json:"amount,omitempty"`
+
+	// Bearer Who bears what goes back. PROPORTIONAL: the company its share and the platform its commission. PLATFORM: the company gets its share back. PROVIDER: the company pays the
+	// commission's share as well. A line ADJUSTMENT says so.
+	Bearer *RefundBearer `json:"bearer,omitempty"`
+
+	// Cause Why money goes back.
+	Cause *RefundCause `json:"cause,omitempty"`
+
+	// ExpectedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	ExpectedAmount *Money               `json:"expected_amount,omitempty"`
+	PassengerIds   []openapi_types.UUID `json:"passenger_ids,omitempty"`
+
+	// Reason For the books and the audit log.
+	Reason *string `json:"reason,omitempty"`
+
+	// Refund How what goes back is found.
+	Refund CancelRefund `json:"refund"`
+}
+
+// CancelRefund How what goes back is found.
+type CancelRefund = models.CancelRefund
+
+// CancellationQuote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+//
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+type CancellationQuote struct {
+	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// FeeAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	FeeAmount Money `json:"fee_amount"`
+
+	// HoursToDeparture Whole hours, rounded down; below 0 once the trip has left.
+	HoursToDeparture int64 `json:"hours_to_departure"`
+
+	// PaidAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	PaidAmount    Money                `json:"paid_amount"`
+	PassengerIds  []openapi_types.UUID `json:"passenger_ids"`
+	PolicyPercent int                  `json:"policy_percent"`
+
+	// ReasonCode Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
+	// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves. TRIP_CANCELLED: the trip does not run.
+	ReasonCode        PolicyReason `json:"reason_code"`
+	ReasonCodeLabelAr *string      `json:"reason_code_label_ar,omitempty"`
+	ReasonCodeLabelEn *string      `json:"reason_code_label_en,omitempty"`
+
+	// RefundAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundAmount Money `json:"refund_amount"`
+	Seats        int   `json:"seats"`
+}
+
+// CancellationQuoteAnswer defines model for CancellationQuoteAnswer.
+type CancellationQuoteAnswer struct {
+	// Data What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+	//
+	//
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+	Data CancellationQuote `json:"data"`
+}
+
+// CancellationRequest A customer's request to cancel passengers of a paid booking.
+//
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","decided_at":null,"decided_by":null,"id":"019ab0c3-7000-7aaa-8bbb-000000000001","note":null,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"quote":{"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","refund_amount":287.5,"seats":1},"reason":"One of us is ill","refund_id":null,"requested_at":"2026-11-22T08:10:00Z","status":"REQUESTED","status_label_ar":"قيد النظر","status_label_en":"Requested"}
+type CancellationRequest struct {
+	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
+	// Emails, SMS, exports and the gateway's page show it.
+	//
+	//
+	// Example: RB-7XK010A
+	BookingNumber BookingNumber `json:"booking_number"`
+
+	// CustomerName The contact of the booking.
+	CustomerName *string    `json:"customer_name,omitempty"`
+	DecidedAt    *time.Time `json:"decided_at"`
+
+	// DecidedBy Null while nobody has decided and when the service did.
+	DecidedBy   *openapi_types.UUID `json:"decided_by"`
+	DepartureAt *time.Time          `json:"departure_at,omitempty"`
+	ID          openapi_types.UUID  `json:"id"`
+
+	// Note What the customer is sent with the decision.
+	Note         *string              `json:"note"`
+	PassengerIds []openapi_types.UUID `json:"passenger_ids"`
+	ProviderName *string              `json:"provider_name,omitempty"`
+
+	// Quote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+	//
+	//
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+	Quote  CancellationQuote `json:"quote"`
+	Reason *string           `json:"reason"`
+
+	// RefundID What was ordered with the approval; null when nothing goes back.
+	RefundID    *openapi_types.UUID `json:"refund_id"`
+	RequestedAt time.Time           `json:"requested_at"`
+
+	// Status EXPIRED: the trip departed before anybody decided.
+	Status        CancellationRequestStatus `json:"status"`
+	StatusLabelAr string                    `json:"status_label_ar"`
+	StatusLabelEn string                    `json:"status_label_en"`
+	TripTitle     *string                   `json:"trip_title,omitempty"`
+}
+
+// CancellationRequestAnswer defines model for CancellationRequestAnswer.
+type CancellationRequestAnswer struct {
+	// Data A customer's request to cancel passengers of a paid booking.
+	//
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","decided_at":null,"decided_by":null,"id":"019ab0c3-7000-7aaa-8bbb-000000000001","note":null,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"quote":{"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","refund_amount":287.5,"seats":1},"reason":"One of us is ill","refund_id":null,"requested_at":"2026-11-22T08:10:00Z","status":"REQUESTED","status_label_ar":"قيد النظر","status_label_en":"Requested"}
+	Data CancellationRequest `json:"data"`
+}
+
+// CancellationRequestInput Who does not travel. Without `passenger_ids` all that are not cancelled.
+//
+// Example: {"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"reason":"One of us is ill"}
+type CancellationRequestInput struct {
+	PassengerIds []openapi_types.UUID `json:"passenger_ids,omitempty"`
+	Reason       *string              `json:"reason,omitempty"`
+}
+
+// CancellationRequestPageAnswer defines model for CancellationRequestPageAnswer.
+type CancellationRequestPageAnswer struct {
+	Data []CancellationRequest `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
+	Meta Meta `json:"meta"`
+}
+
+// CancellationRequestStatus EXPIRED: the trip departed before anybody decided.
+type CancellationRequestStatus = models.CancellationRequestStatus
+
+// CancellationRequestsAnswer defines model for CancellationRequestsAnswer.
+type CancellationRequestsAnswer struct {
+	Data []CancellationRequest `json:"data"`
+}
+
+// CancellationStatus PENDING: its refund waits for the approval of a second person, and nothing is cancelled yet. DONE: the passengers are cancelled. VOID: it was not approved.
+type CancellationStatus = models.CancellationStatus
+
+// CancelledBooking The booking after the cancellation, and what was ordered with it.
+type CancelledBooking struct {
+	// Booking Seats on a trip. `document_number` of passengers is masked (`****` and at most its last 4 characters) unless the booking is the caller's own or the
+	// caller is ADMIN or SUPER_ADMIN, whose reading of it is in the audit log.
+	//
+	//
+	// Example: {"amount":1150,"booking_number":"RB-7XK010A","contact":{"email":"traveller@rihla.test","name":"Traveller One","phone":"+966501234567"},"created_at":"2026-11-21T09:30:00Z","currency":"SAR","departure_at":"2026-12-20T05:00:00Z","departure_at_booking":"2026-12-20T05:00:00Z","id":"019ab0c3-1000-7aaa-8bbb-000000000001","passengers":[{"document_number":"A1234567","name":"Traveller One"},{"document_number":null,"name":"Traveller Two"}],"payment":{"checkout_url":"https://pay.gateway.test/pay/chk_8f2a10","expires_at":"2026-11-21T10:00:00Z","failure_code":null,"reference":"chk_8f2a10","status":"PENDING","transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10"},"provider_id":"019ab0c2-7000-7aaa-8bbb-000000000002","seats":2,"status":"PENDING_PAYMENT","status_label_ar":"بانتظار الدفع","status_label_en":"Awaiting payment","trip_id":"019ab0c2-7000-7aaa-8bbb-000000000001","user_id":"019ab0c2-6d5e-7b1a-9a55-0c1f5a3c9d10","vat_amount":150,"vat_rate":0.15}
+	Booking        Booking            `json:"booking"`
+	CancellationID openapi_types.UUID `json:"cancellation_id"`
+
+	// CancellationStatus PENDING: its refund waits for the approval of a second person, and nothing is cancelled yet. DONE: the passengers are cancelled. VOID: it was not approved.
+	CancellationStatus CancellationStatus `json:"cancellation_status"`
+
+	// FeeAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	FeeAmount Money `json:"fee_amount"`
+
+	// RefundAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundAmount Money               `json:"refund_amount"`
+	RefundID     *openapi_types.UUID `json:"refund_id"`
+}
+
+// CancelledBookingAnswer defines model for CancelledBookingAnswer.
+type CancelledBookingAnswer struct {
+	// Data The booking after the cancellation, and what was ordered with it.
+	Data CancelledBooking `json:"data"`
+}
 
 // CatalogueBus A bus as consumers see it.
 //
@@ -1249,7 +1472,7 @@ type FinancialRecord struct {
 	ID          openapi_types.UUID `json:"id"`
 
 	// Kind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
-	// refunded.
+	// refunded, ADJUSTMENT when one side alone bears a refund.
 	Kind        RecordKind `json:"kind"`
 	KindLabelAr *string    `json:"kind_label_ar,omitempty"`
 	KindLabelEn *string    `json:"kind_label_en,omitempty"`
@@ -2014,8 +2237,14 @@ type OwnAccountAnswer struct {
 
 // Passenger A traveller.
 type Passenger struct {
-	DocumentNumber *string `json:"document_number"`
-	Name           string  `json:"name"`
+	DocumentNumber *string             `json:"document_number"`
+	ID             *openapi_types.UUID `json:"id,omitempty"`
+	Name           string              `json:"name"`
+
+	// Status Whether the passenger travels: of a CANCELLED booking nobody does.
+	Status        *PassengerStatus `json:"status,omitempty"`
+	StatusLabelAr *string          `json:"status_label_ar,omitempty"`
+	StatusLabelEn *string          `json:"status_label_en,omitempty"`
 }
 
 // PassengerInput A traveller.
@@ -2028,6 +2257,9 @@ type PassengerInput struct {
 	// Example: Traveller One
 	Name PersonName `json:"name"`
 }
+
+// PassengerStatus Whether the passenger travels: of a CANCELLED booking nobody does.
+type PassengerStatus = models.PassengerStatus
 
 // PasswordChange The password that holds, and the one that shall.
 //
@@ -2449,7 +2681,7 @@ type Phone = string
 type PlatformRole = models.Role
 
 // PolicyReason Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
-// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves.
+// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves. TRIP_CANCELLED: the trip does not run.
 type PolicyReason = models.PolicyReason
 
 // PositiveMoney An amount in SAR of at least 0.01, with at most 2 decimals.
@@ -2476,7 +2708,7 @@ type PreviewedLine struct {
 	GrossAmount Money `json:"gross_amount"`
 
 	// Kind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
-	// refunded.
+	// refunded, ADJUSTMENT when one side alone bears a refund.
 	Kind        RecordKind `json:"kind"`
 	KindLabelAr *string    `json:"kind_label_ar,omitempty"`
 	KindLabelEn *string    `json:"kind_label_en,omitempty"`
@@ -2682,7 +2914,7 @@ type ProvidersAnswer struct {
 type Rate = models.Rate
 
 // RecordKind SALE of a booking, ADVERTISING for a campaign, CLAWBACK when money that was paid out already had to be
-// refunded.
+// refunded, ADJUSTMENT when one side alone bears a refund.
 type RecordKind = models.RecordKind
 
 // RecoveryCodes Codes for who has lost the authenticator, each good once.
@@ -2731,6 +2963,12 @@ type Refund struct {
 	// ApprovedByName Also of an account that was removed since.
 	ApprovedByName *string `json:"approved_by_name"`
 
+	// Bearer Who bears what goes back. PROPORTIONAL: the company its share and the platform its commission. PLATFORM: the company gets its share back. PROVIDER: the company pays the
+	// commission's share as well. A line ADJUSTMENT says so.
+	Bearer        *RefundBearer `json:"bearer,omitempty"`
+	BearerLabelAr *string       `json:"bearer_label_ar,omitempty"`
+	BearerLabelEn *string       `json:"bearer_label_en,omitempty"`
+
 	// BookingID Null when the payment of an ad campaign is refunded.
 	BookingID *openapi_types.UUID `json:"booking_id"`
 
@@ -2741,8 +2979,16 @@ type Refund struct {
 	// BookingNumber The reference of the booking for people; null without a booking.
 	BookingNumber *string `json:"booking_number,omitempty"`
 
-	// BookingStays A refund by POLICY that leaves a fee gives money back and cancels nothing: the booking stays CONFIRMED.
+	// BookingStays A refund by POLICY with `cancel_booking` false, or of versions before it, gives money back and cancels nothing: the booking stays CONFIRMED.
 	BookingStays *bool `json:"booking_stays,omitempty"`
+
+	// CancelsBooking Passengers are cancelled with its order: what goes back is owed.
+	CancelsBooking *bool `json:"cancels_booking,omitempty"`
+
+	// Cause Why money goes back.
+	Cause        *RefundCause `json:"cause,omitempty"`
+	CauseLabelAr *string      `json:"cause_label_ar,omitempty"`
+	CauseLabelEn *string      `json:"cause_label_en,omitempty"`
 
 	// Channel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
 	// nothing back (bill_payment).
@@ -2883,6 +3129,13 @@ type RefundApproval struct {
 	NoteEn *string `json:"note_en"`
 }
 
+// RefundBearer Who bears what goes back. PROPORTIONAL: the company its share and the platform its commission. PLATFORM: the company gets its share back. PROVIDER: the company pays the
+// commission's share as well. A line ADJUSTMENT says so.
+type RefundBearer = models.RefundBearer
+
+// RefundCause Why money goes back.
+type RefundCause = models.RefundCause
+
 // RefundChannel The way on which the money goes back. GATEWAY: through the gateway that took it. MANUAL: paid out by finance staff, for methods whose gateway gives
 // nothing back (bill_payment).
 type RefundChannel = models.RefundChannel
@@ -2977,7 +3230,7 @@ type RefundPreviewAnswer struct {
 type RefundQuote struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
 
-	// BookingStays Such a refund would leave a fee, and the booking CONFIRMED.
+	// BookingStays Such a refund would leave a fee, and the booking CONFIRMED: of money that is not of a CONFIRMED booking.
 	BookingStays *bool `json:"booking_stays,omitempty"`
 
 	// Currency ISO 4217. The service knows one currency.
@@ -3003,7 +3256,7 @@ type RefundQuote struct {
 	QuoteAmount Money `json:"quote_amount"`
 
 	// ReasonCode Which terms gave the percentage. POLICY: the cancellation policy and the departure of now. POLICY_AT_BOOKING: those with which the booking was made, which are
-	// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves.
+	// better for the customer. RESCHEDULED: the trip was moved by more than the tolerance since, so that all of it goes back until the trip leaves. TRIP_CANCELLED: the trip does not run.
 	ReasonCode        PolicyReason `json:"reason_code"`
 	ReasonCodeLabelAr *string      `json:"reason_code_label_ar,omitempty"`
 	ReasonCodeLabelEn *string      `json:"reason_code_label_en,omitempty"`
@@ -3038,6 +3291,17 @@ type RefundRequest struct {
 	//
 	// Example: 150
 	Amount *PositiveMoney `json:"amount,omitempty"`
+
+	// Bearer Who bears what goes back. PROPORTIONAL: the company its share and the platform its commission. PLATFORM: the company gets its share back. PROVIDER: the company pays the
+	// commission's share as well. A line ADJUSTMENT says so.
+	Bearer *RefundBearer `json:"bearer,omitempty"`
+
+	// CancelBooking Whether the order cancels the passengers that are left, at once and whatever becomes of the refund. Unless given: true for POLICY, false for PARTIAL. A FULL refund
+	// cancels when the money has gone back; false with it is refused.
+	CancelBooking *bool `json:"cancel_booking,omitempty"`
+
+	// Cause Why money goes back.
+	Cause *RefundCause `json:"cause,omitempty"`
 
 	// ExpectedAmount An amount in SAR of at least 0.01, with at most 2 decimals.
 	//
@@ -3949,6 +4213,12 @@ type ListBookingsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// CancelPaidBookingParams defines parameters for CancelPaidBooking.
+type CancelPaidBookingParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // RefundBookingParams defines parameters for RefundBooking.
 type RefundBookingParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
@@ -3971,6 +4241,31 @@ type PreviewRefundParams struct {
 type SendCheckoutLinkParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListAllCancellationRequestsParams defines parameters for ListAllCancellationRequests.
+type ListAllCancellationRequestsParams struct {
+	// Status Only requests in this state.
+	Status *CancellationRequestStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// ProviderID Only requests for trips of this company.
+	ProviderID *openapi_types.UUID `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// Search Finds requests as their bookings are found (`search` of `GET /api/v1/admin/bookings`).
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Sort `requested_at`. Default `requested_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListExportsParams defines parameters for ListExports.
@@ -4424,6 +4719,18 @@ type RefreshTokensParams struct {
 
 // CreateBookingParams defines parameters for CreateBooking.
 type CreateBookingParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetCancellationQuoteParams defines parameters for GetCancellationQuote.
+type GetCancellationQuoteParams struct {
+	// PassengerIds Comma-separated ids of passengers; without it all that are not cancelled.
+	PassengerIds *string `form:"passenger_ids,omitempty" json:"passenger_ids,omitempty"`
+}
+
+// RequestCancellationParams defines parameters for RequestCancellation.
+type RequestCancellationParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -4927,8 +5234,17 @@ type ShowCheckoutPageParams struct {
 // ShowCheckoutPageParamsLang defines parameters for ShowCheckoutPage.
 type ShowCheckoutPageParamsLang string
 
+// CancelPaidBookingJSONRequestBody defines body for CancelPaidBooking for application/json ContentType.
+type CancelPaidBookingJSONRequestBody = CancelBookingRequest
+
 // RefundBookingJSONRequestBody defines body for RefundBooking for application/json ContentType.
 type RefundBookingJSONRequestBody = RefundRequest
+
+// ApproveCancellationJSONRequestBody defines body for ApproveCancellation for application/json ContentType.
+type ApproveCancellationJSONRequestBody = ApproveRefundRequest
+
+// RejectCancellationJSONRequestBody defines body for RejectCancellation for application/json ContentType.
+type RejectCancellationJSONRequestBody = RejectRefundRequest
 
 // MarkRecordsTransferredJSONRequestBody defines body for MarkRecordsTransferred for application/json ContentType.
 type MarkRecordsTransferredJSONRequestBody = MarkRecordsTransferredRequest
@@ -5011,6 +5327,9 @@ type VerifyEmailJSONRequestBody = EmailVerification
 // CreateBookingJSONRequestBody defines body for CreateBooking for application/json ContentType.
 type CreateBookingJSONRequestBody = BookingRequest
 
+// RequestCancellationJSONRequestBody defines body for RequestCancellation for application/json ContentType.
+type RequestCancellationJSONRequestBody = CancellationRequestInput
+
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = PasswordChange
 
@@ -5082,6 +5401,9 @@ type ServerInterface interface {
 	// ListBookings List all bookings
 	// (GET /api/v1/admin/bookings)
 	ListBookings(c *fiber.Ctx, params ListBookingsParams) error
+	// CancelPaidBooking Cancel passengers of a paid booking
+	// (POST /api/v1/admin/bookings/{id}/cancel)
+	CancelPaidBooking(c *fiber.Ctx, id ID, params CancelPaidBookingParams) error
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(c *fiber.Ctx, id ID, params RefundBookingParams) error
@@ -5094,6 +5416,15 @@ type ServerInterface interface {
 	// SendCheckoutLink Send the customer the link of a booking's checkout
 	// (POST /api/v1/admin/bookings/{id}/send-checkout)
 	SendCheckoutLink(c *fiber.Ctx, id ID, params SendCheckoutLinkParams) error
+	// ListAllCancellationRequests List cancellation requests
+	// (GET /api/v1/admin/cancellation-requests)
+	ListAllCancellationRequests(c *fiber.Ctx, params ListAllCancellationRequestsParams) error
+	// ApproveCancellation Approve a cancellation request
+	// (POST /api/v1/admin/cancellation-requests/{id}/approve)
+	ApproveCancellation(c *fiber.Ctx, id ID) error
+	// RejectCancellation Reject a cancellation request
+	// (POST /api/v1/admin/cancellation-requests/{id}/reject)
+	RejectCancellation(c *fiber.Ctx, id ID) error
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(c *fiber.Ctx) error
@@ -5292,6 +5623,18 @@ type ServerInterface interface {
 	// CancelBooking Cancel an unpaid booking
 	// (POST /api/v1/bookings/{id}/cancel)
 	CancelBooking(c *fiber.Ctx, id ID) error
+	// GetCancellationQuote Quote a cancellation
+	// (GET /api/v1/bookings/{id}/cancellation-quote)
+	GetCancellationQuote(c *fiber.Ctx, id ID, params GetCancellationQuoteParams) error
+	// ListCancellationRequests List the cancellation requests of a booking
+	// (GET /api/v1/bookings/{id}/cancellation-requests)
+	ListCancellationRequests(c *fiber.Ctx, id ID) error
+	// RequestCancellation Ask for a cancellation
+	// (POST /api/v1/bookings/{id}/cancellation-requests)
+	RequestCancellation(c *fiber.Ctx, id ID, params RequestCancellationParams) error
+	// WithdrawCancellation Withdraw a cancellation request
+	// (POST /api/v1/bookings/{id}/cancellation-requests/{request_id}/withdraw)
+	WithdrawCancellation(c *fiber.Ctx, id ID, requestID openapi_types.UUID) error
 	// GetPaymentStatus State of a booking's payment
 	// (GET /api/v1/bookings/{id}/payment-status)
 	GetPaymentStatus(c *fiber.Ctx, id ID, params GetPaymentStatusParams) error
@@ -5931,6 +6274,57 @@ func (siw *ServerInterfaceWrapper) ListBookings(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// CancelPaidBooking operation middleware
+func (siw *ServerInterfaceWrapper) CancelPaidBooking(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CancelPaidBookingParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CancelPaidBooking(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // RefundBooking operation middleware
 func (siw *ServerInterfaceWrapper) RefundBooking(c *fiber.Ctx) error {
 
@@ -6108,6 +6502,143 @@ func (siw *ServerInterfaceWrapper) SendCheckoutLink(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.SendCheckoutLink(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListAllCancellationRequests operation middleware
+func (siw *ServerInterfaceWrapper) ListAllCancellationRequests(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAllCancellationRequestsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAllCancellationRequests(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ApproveCancellation operation middleware
+func (siw *ServerInterfaceWrapper) ApproveCancellation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ApproveCancellation(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RejectCancellation operation middleware
+func (siw *ServerInterfaceWrapper) RejectCancellation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RejectCancellation(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -8886,6 +9417,168 @@ func (siw *ServerInterfaceWrapper) CancelBooking(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CancelBooking(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetCancellationQuote operation middleware
+func (siw *ServerInterfaceWrapper) GetCancellationQuote(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetCancellationQuoteParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "passenger_ids" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "passenger_ids", query, &params.PassengerIds, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter passenger_ids: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetCancellationQuote(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListCancellationRequests operation middleware
+func (siw *ServerInterfaceWrapper) ListCancellationRequests(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListCancellationRequests(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RequestCancellation operation middleware
+func (siw *ServerInterfaceWrapper) RequestCancellation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RequestCancellationParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RequestCancellation(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// WithdrawCancellation operation middleware
+func (siw *ServerInterfaceWrapper) WithdrawCancellation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Path parameter "request_id" -------------
+	var requestID openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "request_id", c.Params("request_id"), &requestID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter request_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.WithdrawCancellation(c, id, requestID)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -12019,6 +12712,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings", wrapper.ListBookings)
 
+	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/cancel", wrapper.CancelPaidBooking)
+
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-preview", wrapper.PreviewRefund)
@@ -12026,6 +12721,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-quote", wrapper.GetRefundQuote)
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/send-checkout", wrapper.SendCheckoutLink)
+
+	router.Get(options.BaseURL+"/api/v1/admin/cancellation-requests", wrapper.ListAllCancellationRequests)
+
+	router.Post(options.BaseURL+"/api/v1/admin/cancellation-requests/:id/approve", wrapper.ApproveCancellation)
+
+	router.Post(options.BaseURL+"/api/v1/admin/cancellation-requests/:id/reject", wrapper.RejectCancellation)
 
 	router.Get(options.BaseURL+"/api/v1/admin/dashboard", wrapper.GetDashboard)
 
@@ -12158,6 +12859,14 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/bookings/:id", wrapper.GetBooking)
 
 	router.Post(options.BaseURL+"/api/v1/bookings/:id/cancel", wrapper.CancelBooking)
+
+	router.Get(options.BaseURL+"/api/v1/bookings/:id/cancellation-quote", wrapper.GetCancellationQuote)
+
+	router.Get(options.BaseURL+"/api/v1/bookings/:id/cancellation-requests", wrapper.ListCancellationRequests)
+
+	router.Post(options.BaseURL+"/api/v1/bookings/:id/cancellation-requests", wrapper.RequestCancellation)
+
+	router.Post(options.BaseURL+"/api/v1/bookings/:id/cancellation-requests/:request_id/withdraw", wrapper.WithdrawCancellation)
 
 	router.Get(options.BaseURL+"/api/v1/bookings/:id/payment-status", wrapper.GetPaymentStatus)
 
@@ -12501,6 +13210,25 @@ func (response ListBookings200JSONResponse) VisitListBookingsResponse(ctx *fiber
 	return ctx.JSON(&response)
 }
 
+type CancelPaidBookingRequestObject struct {
+	ID     ID `json:"id"`
+	Params CancelPaidBookingParams
+	Body   *CancelPaidBookingJSONRequestBody
+}
+
+type CancelPaidBookingResponseObject interface {
+	VisitCancelPaidBookingResponse(ctx *fiber.Ctx) error
+}
+
+type CancelPaidBooking200JSONResponse CancelledBookingAnswer
+
+func (response CancelPaidBooking200JSONResponse) VisitCancelPaidBookingResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type RefundBookingRequestObject struct {
 	ID     ID `json:"id"`
 	Params RefundBookingParams
@@ -12594,6 +13322,59 @@ type SendCheckoutLink202JSONResponse CheckoutSendingAnswer
 func (response SendCheckoutLink202JSONResponse) VisitSendCheckoutLinkResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type ListAllCancellationRequestsRequestObject struct {
+	Params ListAllCancellationRequestsParams
+}
+
+type ListAllCancellationRequestsResponseObject interface {
+	VisitListAllCancellationRequestsResponse(ctx *fiber.Ctx) error
+}
+
+type ListAllCancellationRequests200JSONResponse CancellationRequestPageAnswer
+
+func (response ListAllCancellationRequests200JSONResponse) VisitListAllCancellationRequestsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ApproveCancellationRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ApproveCancellationJSONRequestBody
+}
+
+type ApproveCancellationResponseObject interface {
+	VisitApproveCancellationResponse(ctx *fiber.Ctx) error
+}
+
+type ApproveCancellation200JSONResponse CancellationRequestAnswer
+
+func (response ApproveCancellation200JSONResponse) VisitApproveCancellationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type RejectCancellationRequestObject struct {
+	ID   ID `json:"id"`
+	Body *RejectCancellationJSONRequestBody
+}
+
+type RejectCancellationResponseObject interface {
+	VisitRejectCancellationResponse(ctx *fiber.Ctx) error
+}
+
+type RejectCancellation200JSONResponse CancellationRequestAnswer
+
+func (response RejectCancellation200JSONResponse) VisitRejectCancellationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
 
 	return ctx.JSON(&response)
 }
@@ -13927,6 +14708,86 @@ type CancelBooking202JSONResponse BookingAnswer
 func (response CancelBooking202JSONResponse) VisitCancelBookingResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type GetCancellationQuoteRequestObject struct {
+	ID     ID `json:"id"`
+	Params GetCancellationQuoteParams
+}
+
+type GetCancellationQuoteResponseObject interface {
+	VisitGetCancellationQuoteResponse(ctx *fiber.Ctx) error
+}
+
+type GetCancellationQuote200JSONResponse CancellationQuoteAnswer
+
+func (response GetCancellationQuote200JSONResponse) VisitGetCancellationQuoteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListCancellationRequestsRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ListCancellationRequestsResponseObject interface {
+	VisitListCancellationRequestsResponse(ctx *fiber.Ctx) error
+}
+
+type ListCancellationRequests200JSONResponse CancellationRequestsAnswer
+
+func (response ListCancellationRequests200JSONResponse) VisitListCancellationRequestsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type RequestCancellationRequestObject struct {
+	ID     ID `json:"id"`
+	Params RequestCancellationParams
+	Body   *RequestCancellationJSONRequestBody
+}
+
+type RequestCancellationResponseObject interface {
+	VisitRequestCancellationResponse(ctx *fiber.Ctx) error
+}
+
+type RequestCancellation201ResponseHeaders struct {
+	Location string
+}
+
+type RequestCancellation201JSONResponse struct {
+	Body    CancellationRequestAnswer
+	Headers RequestCancellation201ResponseHeaders
+}
+
+func (response RequestCancellation201JSONResponse) VisitRequestCancellationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type WithdrawCancellationRequestObject struct {
+	ID        ID                 `json:"id"`
+	RequestID openapi_types.UUID `json:"request_id"`
+}
+
+type WithdrawCancellationResponseObject interface {
+	VisitWithdrawCancellationResponse(ctx *fiber.Ctx) error
+}
+
+type WithdrawCancellation200JSONResponse CancellationRequestAnswer
+
+func (response WithdrawCancellation200JSONResponse) VisitWithdrawCancellationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
 
 	return ctx.JSON(&response)
 }
@@ -15381,6 +16242,9 @@ type StrictServerInterface interface {
 	// ListBookings List all bookings
 	// (GET /api/v1/admin/bookings)
 	ListBookings(ctx context.Context, request ListBookingsRequestObject) (ListBookingsResponseObject, error)
+	// CancelPaidBooking Cancel passengers of a paid booking
+	// (POST /api/v1/admin/bookings/{id}/cancel)
+	CancelPaidBooking(ctx context.Context, request CancelPaidBookingRequestObject) (CancelPaidBookingResponseObject, error)
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(ctx context.Context, request RefundBookingRequestObject) (RefundBookingResponseObject, error)
@@ -15393,6 +16257,15 @@ type StrictServerInterface interface {
 	// SendCheckoutLink Send the customer the link of a booking's checkout
 	// (POST /api/v1/admin/bookings/{id}/send-checkout)
 	SendCheckoutLink(ctx context.Context, request SendCheckoutLinkRequestObject) (SendCheckoutLinkResponseObject, error)
+	// ListAllCancellationRequests List cancellation requests
+	// (GET /api/v1/admin/cancellation-requests)
+	ListAllCancellationRequests(ctx context.Context, request ListAllCancellationRequestsRequestObject) (ListAllCancellationRequestsResponseObject, error)
+	// ApproveCancellation Approve a cancellation request
+	// (POST /api/v1/admin/cancellation-requests/{id}/approve)
+	ApproveCancellation(ctx context.Context, request ApproveCancellationRequestObject) (ApproveCancellationResponseObject, error)
+	// RejectCancellation Reject a cancellation request
+	// (POST /api/v1/admin/cancellation-requests/{id}/reject)
+	RejectCancellation(ctx context.Context, request RejectCancellationRequestObject) (RejectCancellationResponseObject, error)
 	// GetDashboard Get the platform's dashboard
 	// (GET /api/v1/admin/dashboard)
 	GetDashboard(ctx context.Context, request GetDashboardRequestObject) (GetDashboardResponseObject, error)
@@ -15591,6 +16464,18 @@ type StrictServerInterface interface {
 	// CancelBooking Cancel an unpaid booking
 	// (POST /api/v1/bookings/{id}/cancel)
 	CancelBooking(ctx context.Context, request CancelBookingRequestObject) (CancelBookingResponseObject, error)
+	// GetCancellationQuote Quote a cancellation
+	// (GET /api/v1/bookings/{id}/cancellation-quote)
+	GetCancellationQuote(ctx context.Context, request GetCancellationQuoteRequestObject) (GetCancellationQuoteResponseObject, error)
+	// ListCancellationRequests List the cancellation requests of a booking
+	// (GET /api/v1/bookings/{id}/cancellation-requests)
+	ListCancellationRequests(ctx context.Context, request ListCancellationRequestsRequestObject) (ListCancellationRequestsResponseObject, error)
+	// RequestCancellation Ask for a cancellation
+	// (POST /api/v1/bookings/{id}/cancellation-requests)
+	RequestCancellation(ctx context.Context, request RequestCancellationRequestObject) (RequestCancellationResponseObject, error)
+	// WithdrawCancellation Withdraw a cancellation request
+	// (POST /api/v1/bookings/{id}/cancellation-requests/{request_id}/withdraw)
+	WithdrawCancellation(ctx context.Context, request WithdrawCancellationRequestObject) (WithdrawCancellationResponseObject, error)
 	// GetPaymentStatus State of a booking's payment
 	// (GET /api/v1/bookings/{id}/payment-status)
 	GetPaymentStatus(ctx context.Context, request GetPaymentStatusRequestObject) (GetPaymentStatusResponseObject, error)
@@ -16037,6 +16922,48 @@ func (sh *strictHandler) ListBookings(ctx *fiber.Ctx, params ListBookingsParams)
 	return nil
 }
 
+// CancelPaidBooking operation middleware
+func (sh *strictHandler) CancelPaidBooking(ctx *fiber.Ctx, id ID, params CancelPaidBookingParams) error {
+	var request CancelPaidBookingRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body CancelPaidBookingJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelPaidBooking(ctx.UserContext(), request.(CancelPaidBookingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelPaidBooking")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelPaidBookingResponseObject); ok {
+		if err := validResponse.VisitCancelPaidBookingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // RefundBooking operation middleware
 func (sh *strictHandler) RefundBooking(ctx *fiber.Ctx, id ID, params RefundBookingParams) error {
 	var request RefundBookingRequestObject
@@ -16154,6 +17081,118 @@ func (sh *strictHandler) SendCheckoutLink(ctx *fiber.Ctx, id ID, params SendChec
 		return err
 	} else if validResponse, ok := response.(SendCheckoutLinkResponseObject); ok {
 		if err := validResponse.VisitSendCheckoutLinkResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListAllCancellationRequests operation middleware
+func (sh *strictHandler) ListAllCancellationRequests(ctx *fiber.Ctx, params ListAllCancellationRequestsParams) error {
+	var request ListAllCancellationRequestsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAllCancellationRequests(ctx.UserContext(), request.(ListAllCancellationRequestsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAllCancellationRequests")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAllCancellationRequestsResponseObject); ok {
+		if err := validResponse.VisitListAllCancellationRequestsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ApproveCancellation operation middleware
+func (sh *strictHandler) ApproveCancellation(ctx *fiber.Ctx, id ID) error {
+	var request ApproveCancellationRequestObject
+
+	request.ID = id
+
+	var body ApproveCancellationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ApproveCancellation(ctx.UserContext(), request.(ApproveCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ApproveCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ApproveCancellationResponseObject); ok {
+		if err := validResponse.VisitApproveCancellationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RejectCancellation operation middleware
+func (sh *strictHandler) RejectCancellation(ctx *fiber.Ctx, id ID) error {
+	var request RejectCancellationRequestObject
+
+	request.ID = id
+
+	var body RejectCancellationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RejectCancellation(ctx.UserContext(), request.(RejectCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RejectCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RejectCancellationResponseObject); ok {
+		if err := validResponse.VisitRejectCancellationResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -18304,6 +19343,131 @@ func (sh *strictHandler) CancelBooking(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(CancelBookingResponseObject); ok {
 		if err := validResponse.VisitCancelBookingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetCancellationQuote operation middleware
+func (sh *strictHandler) GetCancellationQuote(ctx *fiber.Ctx, id ID, params GetCancellationQuoteParams) error {
+	var request GetCancellationQuoteRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCancellationQuote(ctx.UserContext(), request.(GetCancellationQuoteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCancellationQuote")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetCancellationQuoteResponseObject); ok {
+		if err := validResponse.VisitGetCancellationQuoteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListCancellationRequests operation middleware
+func (sh *strictHandler) ListCancellationRequests(ctx *fiber.Ctx, id ID) error {
+	var request ListCancellationRequestsRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCancellationRequests(ctx.UserContext(), request.(ListCancellationRequestsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCancellationRequests")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListCancellationRequestsResponseObject); ok {
+		if err := validResponse.VisitListCancellationRequestsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RequestCancellation operation middleware
+func (sh *strictHandler) RequestCancellation(ctx *fiber.Ctx, id ID, params RequestCancellationParams) error {
+	var request RequestCancellationRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body RequestCancellationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RequestCancellation(ctx.UserContext(), request.(RequestCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RequestCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RequestCancellationResponseObject); ok {
+		if err := validResponse.VisitRequestCancellationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// WithdrawCancellation operation middleware
+func (sh *strictHandler) WithdrawCancellation(ctx *fiber.Ctx, id ID, requestID openapi_types.UUID) error {
+	var request WithdrawCancellationRequestObject
+
+	request.ID = id
+	request.RequestID = requestID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.WithdrawCancellation(ctx.UserContext(), request.(WithdrawCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "WithdrawCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(WithdrawCancellationResponseObject); ok {
+		if err := validResponse.VisitWithdrawCancellationResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -290,6 +290,50 @@ func init() {
 			target.RestStopIDs = source.RestStopIds
 		}
 	}
+	transactionDetail = func(source gen.PaymentTransaction) gen.PaymentTransactionDetail {
+		var genPaymentTransactionDetail gen.PaymentTransactionDetail
+		genPaymentTransactionDetail.AdCampaignID = source.AdCampaignID
+		genPaymentTransactionDetail.Amount = modelsMoneyToModelsMoney(source.Amount)
+		genPaymentTransactionDetail.BookingID = source.BookingID
+		genPaymentTransactionDetail.BookingNumber = source.BookingNumber
+		genPaymentTransactionDetail.CapturedAmount = source.CapturedAmount
+		genPaymentTransactionDetail.CapturedAt = source.CapturedAt
+		genPaymentTransactionDetail.CapturedCurrency = source.CapturedCurrency
+		genPaymentTransactionDetail.CheckoutURL = source.CheckoutURL
+		genPaymentTransactionDetail.CommissionRate = source.CommissionRate
+		genPaymentTransactionDetail.CreatedAt = utc(source.CreatedAt)
+		genPaymentTransactionDetail.Currency = source.Currency
+		genPaymentTransactionDetail.ExpiresAt = source.ExpiresAt
+		genPaymentTransactionDetail.FailureCode = source.FailureCode
+		genPaymentTransactionDetail.FailureCodeLabelAr = source.FailureCodeLabelAr
+		genPaymentTransactionDetail.FailureCodeLabelEn = source.FailureCodeLabelEn
+		genPaymentTransactionDetail.FailureReason = source.FailureReason
+		genPaymentTransactionDetail.ID = sameID(source.ID)
+		genPaymentTransactionDetail.Kind = source.Kind
+		genPaymentTransactionDetail.KindLabelAr = source.KindLabelAr
+		genPaymentTransactionDetail.KindLabelEn = source.KindLabelEn
+		genPaymentTransactionDetail.OutsideRefundedAmount = modelsMoneyToModelsMoney(source.OutsideRefundedAmount)
+		genPaymentTransactionDetail.PaidBy = source.PaidBy
+		genPaymentTransactionDetail.PaidByLabelAr = source.PaidByLabelAr
+		genPaymentTransactionDetail.PaidByLabelEn = source.PaidByLabelEn
+		genPaymentTransactionDetail.PaymentMethod = source.PaymentMethod
+		genPaymentTransactionDetail.PaymentMethodLabelAr = source.PaymentMethodLabelAr
+		genPaymentTransactionDetail.PaymentMethodLabelEn = source.PaymentMethodLabelEn
+		genPaymentTransactionDetail.Provider = source.Provider
+		genPaymentTransactionDetail.ProviderLabelAr = source.ProviderLabelAr
+		genPaymentTransactionDetail.ProviderLabelEn = source.ProviderLabelEn
+		genPaymentTransactionDetail.Reference = source.Reference
+		genPaymentTransactionDetail.RefundReservedAmount = source.RefundReservedAmount
+		genPaymentTransactionDetail.RefundedAmount = source.RefundedAmount
+		genPaymentTransactionDetail.Status = source.Status
+		genPaymentTransactionDetail.StatusLabelAr = source.StatusLabelAr
+		genPaymentTransactionDetail.StatusLabelEn = source.StatusLabelEn
+		genPaymentTransactionDetail.UpdatedAt = utc(source.UpdatedAt)
+		genPaymentTransactionDetail.UserID = sameID(source.UserID)
+		genPaymentTransactionDetail.VatAmount = modelsMoneyToModelsMoney(source.VatAmount)
+		genPaymentTransactionDetail.VatRate = source.VatRate
+		return genPaymentTransactionDetail
+	}
 	tripInput = func(source *models.Trip) gen.TripInput {
 		var genTripInput gen.TripInput
 		if source != nil {
@@ -299,7 +343,7 @@ func init() {
 			genTripInput.Destination = (*source).Destination
 			genTripInput.HotelID = (*source).HotelID
 			genTripInput.Origin = (*source).Origin
-			genTripInput.PricePerSeat = (*source).PricePerSeat
+			genTripInput.PricePerSeat = modelsMoneyToModelsMoney((*source).PricePerSeat)
 			genTripInput.RestStopIds = (*source).RestStopIDs
 			genTripInput.ReturnAt = utc((*source).ReturnAt)
 			genTripInput.Title = (*source).Title
@@ -319,7 +363,7 @@ func init() {
 			genTrip.HotelID = (*source).HotelID
 			genTrip.ID = sameID((*source).ID)
 			genTrip.Origin = (*source).Origin
-			genTrip.PricePerSeat = (*source).PricePerSeat
+			genTrip.PricePerSeat = modelsMoneyToModelsMoney((*source).PricePerSeat)
 			genTrip.ProviderID = sameID((*source).ProviderID)
 			genTrip.ProviderName = (*source).ProviderName
 			genTrip.RestStopIds = (*source).RestStopIDs
@@ -341,6 +385,9 @@ func genDriverToGenCatalogueDriver(source gen.Driver) gen.CatalogueDriver {
 	var genCatalogueDriver gen.CatalogueDriver
 	genCatalogueDriver.Name = source.Name
 	return genCatalogueDriver
+}
+func modelsMoneyToModelsMoney(source models.Money) models.Money {
+	return source
 }
 func modelsRateToPModelsRate(source models.Rate) *models.Rate {
 	return &source

@@ -102,6 +102,9 @@ var (
 	// goverter:map Status StatusLabelAr | statusAR
 	// goverter:map Status StatusLabelEn | statusEN
 	providerOf func(source *models.Provider) gen.Provider
+
+	// goverter:ignore Timeline WorkflowID WorkflowURL
+	transactionDetail func(source gen.PaymentTransaction) gen.PaymentTransactionDetail
 )
 
 func statusAR(s string) string { return models.ResourceStatusLabel(s).AR }

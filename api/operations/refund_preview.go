@@ -87,7 +87,7 @@ func previewOf(p *models.RefundPreview) gen.RefundPreview {
 	line := previewedLine(p.Line)
 	out.Line = &line
 
-	for _, l := range []*models.FinancialRecord{&p.Split.Refunded, p.Split.Rest, p.Split.Clawback} {
+	for _, l := range []*models.FinancialRecord{&p.Split.Refunded, p.Split.Rest, p.Split.Clawback, p.Split.Adjustment} {
 		if l != nil {
 			out.Lines = append(out.Lines, previewedLine(l))
 		}

@@ -59,22 +59,11 @@ func adminTransactionOf(t *models.PaymentTransaction) gen.PaymentTransaction {
 }
 
 func (o *Operations) detailOf(t *models.PaymentTransaction, timeline []payments.TimelineEntry) gen.PaymentTransactionDetail {
-	d := adminTransactionOf(t)
+	d := transactionDetail(adminTransactionOf(t))
+	d.WorkflowID, d.WorkflowURL = workflowOf(t), o.workflowURL(workflowOf(t))
+	d.Timeline = mapEach(timeline, timelineEntryOf)
 
-	return labelled(gen.PaymentTransactionDetail{
-		ID: d.ID, Kind: d.Kind, Reference: d.Reference, UserID: d.UserID, BookingID: d.BookingID,
-		BookingNumber: d.BookingNumber, AdCampaignID: d.AdCampaignID,
-		Amount: d.Amount, Currency: d.Currency, VatRate: d.VatRate, VatAmount: d.VatAmount,
-		PaymentMethod: d.PaymentMethod, PaidBy: d.PaidBy, Provider: d.Provider,
-		Status: d.Status, StatusLabelAr: d.StatusLabelAr, StatusLabelEn: d.StatusLabelEn,
-		CheckoutURL: d.CheckoutURL, ExpiresAt: d.ExpiresAt, FailureCode: d.FailureCode, FailureReason: d.FailureReason,
-		CapturedAt: d.CapturedAt, CapturedAmount: d.CapturedAmount, CapturedCurrency: d.CapturedCurrency,
-		RefundedAmount: d.RefundedAmount, RefundReservedAmount: d.RefundReservedAmount,
-		OutsideRefundedAmount: d.OutsideRefundedAmount,
-		CommissionRate:        d.CommissionRate, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
-		WorkflowID: workflowOf(t), WorkflowURL: o.workflowURL(workflowOf(t)),
-		Timeline: mapEach(timeline, timelineEntryOf),
-	})
+	return d
 }
 
 func timelineEntryOf(e *payments.TimelineEntry) gen.TimelineEntry {

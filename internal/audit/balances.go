@@ -13,9 +13,12 @@ func paymentBalances() check {
 		rules: []Rule{
 			{"balance-advertising", "The balance of platform:advertising for a payment is the net of VAT of its advertising entries " +
 				"that are not refunded."},
-			{"balance-commission", "The balance of platform:commission for a payment is the commission of its sale entries that are not refunded."},
+			{"balance-commission", "The balance of platform:commission for a payment is the commission of its sale entries that are not refunded, " +
+				"and what the company bore of refunds instead of the platform."},
 			{"balance-customer", "The balance of customer:refunds for a payment is its late money that has not gone back, and its refunds " +
 				"that came back and are not paid out; nothing for any other sale."},
+			{"balance-goodwill", "The balance of platform:goodwill for a payment is minus what the platform bore of its refunds instead of the " +
+				"company."},
 			{"balance-paid-out", "The amount paid out to a provider for a payment is the net of its entries that were transferred."},
 			{"balance-payable", "The amount owed to a provider for a payment is the net of its entries in the current balance."},
 			{"balance-suspense", "The balance of suspense for a payment is the money taken in another amount or currency than was asked " +
@@ -51,6 +54,7 @@ WITH moved AS MATERIALIZED (
         sum(CASE WHEN credit_account LIKE 'provider:%:paid_out' THEN amount
                  WHEN debit_account LIKE 'provider:%:paid_out' THEN -amount ELSE 0 END) AS paid_out,
         sum(CASE 'platform:commission' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS commission,
+        sum(CASE 'platform:goodwill' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS goodwill,
         sum(CASE 'platform:advertising' WHEN credit_account THEN amount WHEN debit_account THEN -amount ELSE 0 END) AS advertising,
         sum(CASE WHEN credit_account LIKE 'suspense:%' THEN amount
                  WHEN debit_account LIKE 'suspense:%' THEN -amount ELSE 0 END) AS suspense,
@@ -61,7 +65,9 @@ stated AS MATERIALIZED (
     SELECT payment_transaction_id AS id,
         sum(CASE WHEN balance_status = 'IN_CURRENT_BALANCE' THEN net_amount ELSE 0 END) AS payable,
         sum(CASE WHEN transferred_at IS NOT NULL THEN net_amount ELSE 0 END) AS paid_out,
-        sum(CASE WHEN kind = 'SALE' AND balance_status <> 'REFUNDED' THEN platform_commission_amount ELSE 0 END) AS commission,
+        sum(CASE WHEN kind = 'SALE' AND balance_status <> 'REFUNDED' THEN platform_commission_amount
+                 WHEN kind = 'ADJUSTMENT' THEN greatest(-net_amount, 0) ELSE 0 END) AS commission,
+        sum(CASE WHEN kind = 'ADJUSTMENT' THEN -greatest(net_amount, 0) ELSE 0 END) AS goodwill,
         sum(CASE WHEN kind = 'ADVERTISING' AND balance_status <> 'REFUNDED' THEN gross_amount - vat_amount ELSE 0 END) AS advertising,
         sum(CASE WHEN kind = 'ADVERTISING' AND balance_status <> 'REFUNDED' THEN vat_amount ELSE 0 END) AS tax,
         sum(CASE WHEN kind IN ('SALE', 'ADVERTISING') THEN gross_amount ELSE 0 END) AS sold,
@@ -81,7 +87,7 @@ compared AS (
     SELECT t.id,
         ARRAY[coalesce(s.advertising, 0), coalesce(s.commission, 0),
               CASE WHEN t.status <> 'PAID' AND t.captured_at IS NOT NULL THEN t.amount - t.refunded_amount ELSE 0 END + coalesce(b.owed, 0),
-              coalesce(s.paid_out, 0), coalesce(s.payable, 0),
+              coalesce(s.goodwill, 0), coalesce(s.paid_out, 0), coalesce(s.payable, 0),
               CASE WHEN t.suspense_at IS NOT NULL THEN t.captured_amount - t.refunded_amount ELSE 0 END, coalesce(s.tax, 0),
               CASE WHEN t.suspense_at IS NOT NULL THEN t.captured_amount WHEN t.captured_at IS NOT NULL THEN t.amount ELSE 0 END,
               CASE WHEN t.status = 'PAID' THEN 1 ELSE 0 END,
@@ -92,7 +98,7 @@ compared AS (
               t.refunded_amount, -- by its refunds
               t.refunded_amount, -- by its transfers
               CASE WHEN t.status = 'PAID' THEN t.amount ELSE 0 END] AS expected,
-        ARRAY[coalesce(m.advertising, 0), coalesce(m.commission, 0), coalesce(m.customer, 0), coalesce(m.paid_out, 0),
+        ARRAY[coalesce(m.advertising, 0), coalesce(m.commission, 0), coalesce(m.customer, 0), coalesce(m.goodwill, 0), coalesce(m.paid_out, 0),
               coalesce(m.payable, 0), coalesce(m.suspense, 0), coalesce(m.vat, 0), coalesce(m.taken, 0), coalesce(s.first, 0),
               coalesce(s.live, 0),
               coalesce(s.vat, 0), coalesce(s.refunded, 0), coalesce(b.reserved, 0), coalesce(b.done, 0), coalesce(m.returned, 0),
@@ -104,7 +110,7 @@ compared AS (
 SELECT v.rule, 'payment', c.id, format('expected %s, found %s', v.expected, v.found)
 FROM compared AS c
 CROSS JOIN LATERAL unnest(
-    ARRAY['balance-advertising', 'balance-commission', 'balance-customer', 'balance-paid-out', 'balance-payable',
+    ARRAY['balance-advertising', 'balance-commission', 'balance-customer', 'balance-goodwill', 'balance-paid-out', 'balance-payable',
           'balance-suspense', 'balance-vat',
           'captured-transfers', 'one-first-line', 'one-live-line', 'record-vat', 'refund-lines', 'refund-reserved', 'refund-total',
           'refund-transfers', 'sold-total'], c.expected, c.found) AS v (rule, expected, found)

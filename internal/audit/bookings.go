@@ -2,24 +2,27 @@ package audit
 
 // bookingChecks hold what customers and companies have bought against what they have paid (rules: bookings.seats-follow-state).
 func bookingChecks() []check {
-	return []check{bookingStatus(), bookingTerms(), campaignStatus(), tripSeats()}
+	return []check{bookingStatus(), bookingTerms(), campaignStatus(), tripSeats(), bookingPassengers(), cancellations(), cancelledShares()}
 }
 
 func bookingStatus() check {
 	return check{
-		needs: outside,
+		needs: cancelledTable,
 		rules: []Rule{{"booking-status", "A booking is CONFIRMED exactly while a PAID transaction of it is not refunded in full (a refund of " +
-			"all that a gateway had left cancels it, too); its seats are held only while it is CONFIRMED or waits for payment."}},
+			"all that a gateway had left cancels it, too) and not all of its passengers are cancelled; its seats are held only while it is " +
+			"CONFIRMED or waits for payment."}},
 		sql: `
 WITH paid AS (
     SELECT booking_id AS id, bool_or(refunded_amount < amount) AS kept, bool_or(refunded_amount > 0 AND EXISTS (
                SELECT FROM outside_refunds AS o WHERE o.payment_transaction_id = payment_transactions.id)) AS outside
-    FROM payment_transactions WHERE status = 'PAID' AND booking_id IS NOT NULL GROUP BY booking_id)
+    FROM payment_transactions WHERE status = 'PAID' AND booking_id IS NOT NULL GROUP BY booking_id),
+gone AS (SELECT booking_id AS id, count(*) AS passengers FROM cancelled_passengers GROUP BY booking_id)
 SELECT 'booking-status', 'booking', b.id,
        format('%s, seats %s, %s', b.status, CASE WHEN b.seats_held THEN 'held' ELSE 'free' END,
               CASE WHEN p.kept THEN 'paid' WHEN p.id IS NOT NULL THEN 'paid and refunded in full' ELSE 'not paid' END)
-FROM bookings AS b LEFT JOIN paid AS p ON p.id = b.id
-WHERE (b.status = 'CONFIRMED') <> coalesce(p.kept, false) AND NOT (b.status = 'CANCELLED' AND coalesce(p.outside, false))
+FROM bookings AS b LEFT JOIN paid AS p ON p.id = b.id LEFT JOIN gone AS g ON g.id = b.id
+WHERE (b.status = 'CONFIRMED') <> (coalesce(p.kept, false) AND coalesce(g.passengers, 0) < jsonb_array_length(b.passengers))
+        AND NOT (b.status = 'CANCELLED' AND coalesce(p.outside, false))
    OR (p.kept = false AND b.status <> 'CANCELLED')
    OR b.seats_held <> (b.status IN ('CONFIRMED', 'PENDING_PAYMENT'))`,
 	}

@@ -4,6 +4,7 @@ package audit
 func recordChecks() []check {
 	return []check{
 		recordArithmetic(), recordSubject(), recordCommission(), recordNumber(), splitChain(), splitShare(), clawback(),
+		adjustment(),
 	}
 }
 
@@ -21,6 +22,7 @@ WHERE r.gross_amount <> r.platform_commission_amount + r.net_amount
    OR r.refunded_amount <> CASE r.balance_status WHEN 'REFUNDED' THEN r.gross_amount ELSE 0 END
    OR CASE r.kind
       WHEN 'CLAWBACK' THEN r.net_amount >= 0 OR r.platform_commission_amount <> 0 OR r.vat_amount <> 0
+      WHEN 'ADJUSTMENT' THEN r.net_amount = 0 OR r.platform_commission_amount <> 0 OR r.vat_amount <> 0
       WHEN 'ADVERTISING' THEN r.gross_amount <= 0 OR r.net_amount <> 0 OR r.vat_amount NOT BETWEEN 0 AND r.gross_amount
       ELSE r.gross_amount <= 0 OR r.net_amount < 0 OR r.platform_commission_amount < 0
            OR r.vat_amount NOT BETWEEN 0 AND r.gross_amount END
@@ -33,20 +35,20 @@ WHERE r.gross_amount <> r.platform_commission_amount + r.net_amount
 func recordSubject() check {
 	return check{
 		rules: []Rule{{"record-subject", "An entry names the provider, booking or campaign of its payment, and counts on the payment's day in " +
-			"Riyadh; a claw-back on its refund's."}},
+			"Riyadh; a claw-back and an adjustment on its refund's."}},
 		sql: `
 SELECT 'record-subject', 'record', r.id,
        format('%s of payment %s: day %s, provider %s; the payment: captured %s, provider %s', r.kind, t.id,
               r.record_date, r.provider_id, coalesce(t.captured_at::text, 'never'), t.provider_id)
 FROM financial_records AS r
 LEFT JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
-LEFT JOIN refunds AS f ON f.id = r.refund_id AND r.kind = 'CLAWBACK'
+LEFT JOIN refunds AS f ON f.id = r.refund_id AND r.kind IN ('CLAWBACK', 'ADJUSTMENT')
 WHERE t.id IS NULL OR t.kind <> 'PAYMENT'
    OR r.provider_id <> t.provider_id OR r.currency <> t.currency
    OR r.booking_id IS DISTINCT FROM t.booking_id OR r.ad_campaign_id IS DISTINCT FROM t.ad_campaign_id
    OR (r.kind = 'SALE' AND t.booking_id IS NULL) OR (r.kind = 'ADVERTISING' AND t.ad_campaign_id IS NULL)
    OR r.record_date IS DISTINCT FROM
-      ((CASE r.kind WHEN 'CLAWBACK' THEN f.completed_at ELSE t.captured_at END AT TIME ZONE 'UTC') + interval '3 hours')::date`,
+      ((CASE WHEN r.kind IN ('CLAWBACK', 'ADJUSTMENT') THEN f.completed_at ELSE t.captured_at END AT TIME ZONE 'UTC') + interval '3 hours')::date`,
 	}
 }
 
@@ -58,7 +60,7 @@ func recordCommission() check {
 		needs: "financial_records.commission_rate",
 		rules: []Rule{
 			{"record-commission", "The commission of a payment's entries is what the rate of its attempt takes of them, half-up."},
-			{"record-rate", "An entry has the rate of its attempt, a claw-back 0; an attempt has 1 for advertising, else the provider's " +
+			{"record-rate", "An entry has the rate of its attempt, a claw-back and an adjustment 0; an attempt has 1 for advertising, else the provider's " +
 				"own, where the provider has not been changed since."},
 		},
 		sql: `
@@ -71,7 +73,7 @@ WHERE paid.commission <> div(paid.gross * 100 * (t.commission_rate * 10000) * 2 
 UNION ALL
 SELECT 'record-rate', 'record', r.id, format('%s at %s, its attempt at %s', r.kind, r.commission_rate, t.commission_rate)
 FROM financial_records AS r JOIN payment_transactions AS t ON t.id = r.payment_transaction_id
-WHERE r.commission_rate <> CASE r.kind WHEN 'CLAWBACK' THEN 0 ELSE t.commission_rate END
+WHERE r.commission_rate <> CASE WHEN r.kind IN ('SALE', 'ADVERTISING') THEN t.commission_rate ELSE 0 END
 UNION ALL
 SELECT 'record-rate', 'payment', t.id, format('opened at %s, the provider at %s', t.commission_rate, p.commission_rate)
 FROM payment_transactions AS t JOIN providers AS p ON p.id = t.provider_id
@@ -107,7 +109,7 @@ SELECT 'split-chain', 'record', r.id,
 FROM financial_records AS r
 LEFT JOIN financial_records AS o ON o.id = r.split_from
 WHERE r.split_from IS NOT NULL
-  AND (o.id IS NULL OR o.payment_transaction_id <> r.payment_transaction_id OR o.kind <> r.kind OR r.kind = 'CLAWBACK'
+  AND (o.id IS NULL OR o.payment_transaction_id <> r.payment_transaction_id OR o.kind <> r.kind OR r.kind NOT IN ('SALE', 'ADVERTISING')
        OR o.balance_status <> 'REFUNDED'
        OR (o.transferred_at IS NOT NULL AND NOT EXISTS (SELECT FROM payout_reversals AS v WHERE v.record_id = r.id)
            AND (r.transferred_at IS DISTINCT FROM o.transferred_at
@@ -167,5 +169,25 @@ SELECT 'clawback', 'record', coalesce(back.id, owed.id),
               coalesce(owed.net_amount::text, 'none'), coalesce(back.refund_id, owed.refund_id))
 FROM back FULL JOIN owed ON owed.refund_id = back.refund_id AND owed.payment_transaction_id = back.payment_transaction_id
 WHERE back.net_amount IS DISTINCT FROM -owed.net_amount OR back.gross_amount IS DISTINCT FROM back.net_amount`,
+	}
+}
+
+func adjustment() check {
+	return check{
+		needs: "refunds.bearer",
+		rules: []Rule{{"adjustment", "A refund of a sale that one side bears alone has one adjustment: the company's share of the refunded " +
+			"part where the platform bears it, and minus the commission's where the company does; no other refund has one."}},
+		sql: `
+WITH moved AS (SELECT * FROM financial_records WHERE kind = 'ADJUSTMENT'),
+due AS (
+    SELECT r.payment_transaction_id, r.refund_id,
+           CASE f.bearer WHEN 'PLATFORM' THEN r.net_amount ELSE -r.platform_commission_amount END AS net_amount
+    FROM financial_records AS r JOIN refunds AS f ON f.id = r.refund_id
+    WHERE r.kind = 'SALE' AND r.balance_status = 'REFUNDED' AND f.bearer <> 'PROPORTIONAL'
+      AND CASE f.bearer WHEN 'PLATFORM' THEN r.net_amount ELSE r.platform_commission_amount END <> 0)
+SELECT 'adjustment', 'refund', coalesce(moved.refund_id, due.refund_id),
+       format('adjusted by %s, due %s', coalesce(moved.net_amount::text, 'nothing'), coalesce(due.net_amount::text, 'nothing'))
+FROM moved FULL JOIN due ON due.refund_id = moved.refund_id AND due.payment_transaction_id = moved.payment_transaction_id
+WHERE moved.net_amount IS DISTINCT FROM due.net_amount OR moved.gross_amount IS DISTINCT FROM moved.net_amount`,
 	}
 }

@@ -12,9 +12,10 @@ const (
 // was reserved before it. Money that came too late bought nothing that could be cancelled.
 func refundPolicy() check {
 	return check{
-		needs: movesTable,
+		needs: cancelledTable,
 		rules: []Rule{{"refund-policy", "A refund by the cancellation policy is the percentage of what was paid that the policy kept with it " +
-			"gives for its hours to departure, or all of it when the trip was moved, half-up, less what had gone back or was reserved before it."}},
+			"gives for its hours to departure, or all of it when the trip was moved or cancelled, half-up, less what had gone back or was " +
+			"reserved before it; of one that cancels passengers, see cancellation-share."}},
 		sql: `
 SELECT 'refund-policy', 'refund', f.id,
        format('%s: %s %% of %s at %s hours by %s, after %s', f.amount, coalesce(f.policy_percent::text, 'no'), t.amount,
@@ -28,8 +29,9 @@ LEFT JOIN audit_log AS a ON a.entity = 'refund' AND a.entity_id = f.id AND a.act
     AND jsonb_typeof(a.details -> 'before') = 'object'
 WHERE f.refund_type = 'POLICY'
   AND (f.policy_percent IS DISTINCT FROM
-           CASE WHEN t.status = 'PAID' AND f.policy_reason IS DISTINCT FROM 'RESCHEDULED' THEN coalesce(tier.percent, 0) ELSE 100 END
-       OR f.amount * 100 IS DISTINCT FROM div(2 * t.amount * 100 * f.policy_percent + 100, 200) - f.policy_given * 100
+           CASE WHEN t.status = 'PAID' AND coalesce(f.policy_reason, 'POLICY') NOT IN ('RESCHEDULED', 'TRIP_CANCELLED') THEN coalesce(tier.percent, 0) ELSE 100 END
+       OR (NOT EXISTS (SELECT FROM cancellations AS c WHERE c.refund_id = f.id)
+           AND f.amount * 100 IS DISTINCT FROM div(2 * t.amount * 100 * f.policy_percent + 100, 200) - f.policy_given * 100)
        OR (a.id IS NOT NULL AND f.policy_given::text IS DISTINCT FROM
            ((a.details -> 'before' ->> 'refunded_amount')::numeric
             + (a.details -> 'before' ->> 'reserved_amount')::numeric
@@ -86,10 +88,11 @@ WHERE m.departure_from <> b.booked_departure_at`,
 // refundWays: a day is far longer than a decision takes to be applied.
 func refundWays() check {
 	return check{
-		needs: paidBy,
+		needs: cancelledTable,
 		rules: []Rule{
-			{"refund-channel", "A manual payout is of money that was paid as a bill, of money in another currency, or of the amount of a refund " +
-				"through the gateway that FAILED; no gateway knows it and the platform's bank pays it; any other is paid by its gateway."},
+			{"refund-channel", "A manual payout is of money that was paid as a bill, of money in another currency, of the amount of a refund " +
+				"through the gateway that FAILED, or of a cancellation whose refund the gateway did not make; the platform's bank pays it; any " +
+				"other is paid by its gateway."},
 			{"refund-payout", "A manual payout SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
 				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the " +
 				"audit log has the same decision of the same person."},
@@ -109,9 +112,10 @@ LEFT JOIN paid AS p ON p.id = f.id
 WHERE CASE f.channel
       WHEN 'MANUAL' THEN CASE WHEN f.instead_of IS NULL
               THEN coalesce(t.paid_by, t.payment_method) <> 'bill_payment' AND coalesce(t.captured_currency, 'SAR') = 'SAR'
+                  AND NOT (f.turned_manual_at IS NOT NULL AND EXISTS (SELECT FROM cancellations AS c WHERE c.refund_id = f.id))
               ELSE NOT EXISTS (SELECT FROM refunds AS o WHERE o.id = f.instead_of AND o.status = 'FAILED' AND o.channel = 'GATEWAY'
                   AND (o.payment_transaction_id, o.amount, o.currency) = (f.payment_transaction_id, f.amount, f.currency)) END
-          OR f.gateway_refund_id IS NOT NULL OR coalesce(p.by_gateway, false)
+          OR f.gateway_refund_id IS NOT NULL AND f.turned_manual_at IS NULL OR coalesce(p.by_gateway, false)
       ELSE coalesce(p.by_hand, false) END
 UNION ALL
 SELECT 'refund-payout', 'refund', coalesce(f.id, d.refund_id),

@@ -35,7 +35,8 @@ WITH x AS (
                 WHEN l.kind IN ('ADVERTISING', 'ADVERTISING_VAT')
                 THEN r.kind = 'ADVERTISING' AND r.split_from IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('PAYOUT', 'PAYOUT_REVERSAL')
-                THEN r.id IS NOT NULL AND l.refund_id IS NOT DISTINCT FROM CASE r.kind WHEN 'CLAWBACK' THEN r.refund_id END
+                THEN r.id IS NOT NULL AND l.refund_id IS NOT DISTINCT FROM CASE WHEN r.kind NOT IN ('SALE', 'ADVERTISING') THEN r.refund_id END
+                WHEN l.kind = 'ADJUSTMENT' THEN r.kind = 'ADJUSTMENT' AND r.refund_id = l.refund_id
                 WHEN l.kind IN ('LATE_CAPTURE', 'SUSPENSE_CAPTURE') THEN l.record_id IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('OUTSIDE_REFUND', 'OUTSIDE_REFUND_RETURNED') THEN l.record_id IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('REFUND_RETURNED', 'REFUND_REPAID') THEN l.record_id IS NULL AND l.refund_id IS NOT NULL
@@ -84,6 +85,7 @@ judged AS (
         WHEN 'REFUND_ADVERTISING_VAT' THEN x.debit = 'tax:vat' AND x.credit = 'customer:refunds'
         WHEN 'REFUND_PAID' THEN x.debit = CASE WHEN x.suspended THEN x.suspense ELSE 'customer:refunds' END
                                 AND x.credit IN (x.gateway, x.bank)
+        WHEN 'ADJUSTMENT' THEN (x.debit, x.credit) IN (('platform:goodwill', x.payable), (x.payable, 'platform:commission'))
         WHEN 'REFUND_RETURNED' THEN x.debit = x.gateway AND x.credit = 'customer:refunds'
         WHEN 'REFUND_REPAID' THEN x.debit = 'customer:refunds' AND x.credit = x.bank
         WHEN 'OUTSIDE_REFUND' THEN x.debit = x.outside AND x.credit = x.gateway

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
@@ -33,8 +34,12 @@ func Transition(tx bun.IDB, b *models.Booking, to models.BookingStatus, now time
 
 // FreeSeats gives a booking's seats back to its trip; the caller has just moved the booking to a state without seats.
 func FreeSeats(ctx context.Context, tx bun.Tx, b *models.Booking) error {
+	return freeSeats(ctx, tx, b.TripID, b.Seats)
+}
+
+func freeSeats(ctx context.Context, tx bun.Tx, trip uuid.UUID, seats int) error {
 	_, err := tx.NewUpdate().Model((*models.Trip)(nil)).
-		Set("seats_taken = seats_taken - ?", b.Seats).Where("id = ?", b.TripID).Exec(ctx)
+		Set("seats_taken = seats_taken - ?", seats).Where("id = ?", trip).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("free seats: %w", err)
 	}

@@ -14,11 +14,12 @@ import (
 var (
 	insertOnlyTables = []string{
 		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "refund_approvals",
-		"payout_reversals", "trip_moves", "incident_notes",
+		"payout_reversals", "trip_moves", "incident_notes", "cancelled_passengers",
 	}
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{
 		"webhook_events": "transaction_id, refund_id, processed_at, outcome", "checkout_sendings": "sent, sent_at",
+		"cancellations": "status, done_at",
 	}
 	// derivedTables are the sums of reports, the words of lists and the lists of search indexes and the seals of the audit log, which
 	// functions of their owner keep, and what the owner has noted of archived months and of audits.

@@ -132,12 +132,11 @@ func detailsIn(value string, lang models.Locale) string {
 
 	var cases strings.Builder
 
-	for _, w := range []struct {
-		kind  models.RecordKind
-		begin models.Label
-	}{{models.RecordClawback, models.ClawbackDetails}, {models.RecordAdvertising, models.AdvertisingDetails}} {
-		fmt.Fprintf(&cases, " WHEN fr.kind = '%[1]s' AND starts_with(%[2]s, '%[3]s') THEN '%[4]s' || substr(%[2]s, %[5]d)",
-			w.kind, value, w.begin.EN, w.begin.AR, len(w.begin.EN)+1)
+	for _, kind := range models.RecordKinds() {
+		if begin := kind.Details(); begin.EN != "" {
+			fmt.Fprintf(&cases, " WHEN fr.kind = '%[1]s' AND starts_with(%[2]s, '%[3]s') THEN '%[4]s' || substr(%[2]s, %[5]d)",
+				kind, value, begin.EN, begin.AR, len(begin.EN)+1)
+		}
 	}
 
 	return "CASE" + cases.String() + " ELSE " + value + " END"

@@ -154,6 +154,7 @@ func asWritten(lines []models.FinancialRecord) []models.FinancialRecord {
 // tellsWriting reports whether an entry of the payment was written by what the timeline is about.
 func (t *timeline) tellsWriting(l *models.FinancialRecord) bool {
 	return t.payment == t.id || slices.ContainsFunc(t.refundIDs, func(refund uuid.UUID) bool {
-		return l.ID == models.RecordID(refund, "REST") || l.ID == models.RecordID(refund, string(models.RecordClawback))
+		return l.ID == models.RecordID(refund, "REST") ||
+			l.ID == models.RecordID(refund, string(models.RecordClawback)) || l.ID == models.RecordID(refund, string(models.RecordAdjustment))
 	})
 }

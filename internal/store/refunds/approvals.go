@@ -222,6 +222,10 @@ func describe(ctx context.Context, in bun.IDB, rows []models.Refund) error {
 		return err
 	}
 
+	if err := noteCancelling(ctx, in, rows); err != nil {
+		return err
+	}
+
 	people := db.People{}
 
 	for i := range rows {

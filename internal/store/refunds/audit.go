@@ -45,7 +45,8 @@ func (st *refundSettlement) auditOutcome(ctx context.Context, was refundState) e
 	if line := st.done.line; line != nil {
 		details["financial_record_id"], details["transaction_number"] = line.ID, line.TransactionNumber
 		before["financial_records"] = entryStates(line)
-		after["financial_records"] = entryStates(&st.done.split.Refunded, st.done.split.Rest, st.done.split.Clawback)
+		after["financial_records"] = entryStates(&st.done.split.Refunded, st.done.split.Rest, st.done.split.Clawback,
+			st.done.split.Adjustment)
 	}
 
 	return db.Audit(ctx, st.tx, db.Actor{RequestID: st.r.RequestID}, action, models.EntityRefund, &st.r.ID, details)

@@ -48,6 +48,7 @@ func (s *Store) orderInstead(
 		ID: id, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID, RefundType: kind,
 		Channel: models.RefundByHand, Amount: failed.Amount, Currency: failed.Currency, Status: models.RefundPending,
 		Reason: failed.Reason, RequestedBy: failed.RequestedBy, RequestID: by.RequestID, ProofDue: true, InsteadOf: &of,
+		Bearer: failed.Bearer, Cause: failed.Cause,
 	}
 
 	if err := reserveAmount(ctx, tx, t.ID, r.Amount); err != nil {

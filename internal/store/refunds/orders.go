@@ -52,65 +52,134 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 			return err
 		}
 
-		out, err = s.planRefund(ctx, tx, &r, t, now)
+		plan, err := s.planRefund(ctx, tx, &r, t, now)
 		if err != nil {
 			return err
 		}
 
-		out.JustOrdered = true
+		if err := s.writeOrder(ctx, tx, r, plan, t); err != nil {
+			return err
+		}
 
-		return s.writeOrder(ctx, tx, r, &out, t)
+		if plan.cancellation != nil {
+			if err := plan.keep(ctx, tx, &r, now); err != nil {
+				return err
+			}
+		}
+
+		out = plan.refund
+
+		return nil
 	})
 
 	return out, err
 }
 
-// planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, before it is written. t is
-// locked. Errors: those of findAmount, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED, STEP_UP_REQUIRED.
+// planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, and the cancellation that comes with
+// it, before they are written. t is locked. Errors: those of findAmount, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED, STEP_UP_REQUIRED.
 func (s *Store) planRefund(
 	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
-) (models.Refund, error) {
-	out := models.Refund{
-		ID: r.ID, PaymentTransactionID: t.ID, BookingID: t.BookingID, AdCampaignID: t.AdCampaignID,
-		RefundType: r.Type, Channel: t.RefundChannel(), Currency: t.TakenCurrency(), Status: models.RefundPending,
-		Reason: r.Reason, RequestedBy: r.RequestedBy, RequestID: r.RequestID, BodyHash: r.BodyHash, ProofDue: true,
-	}
-
+) (*orderPlan, error) {
 	if err := ledger.NotDisputed(ctx, tx, t.ID); err != nil {
-		return out, err
+		return nil, err
 	}
 
-	if err := s.findAmount(ctx, tx, t, r.Amount, &out, now); err != nil {
-		return out, err
+	plan := &orderPlan{}
+
+	if r.Cancels() && t.Status == models.TransactionPaid && t.BookingID != nil {
+		var err error
+		if plan, err = s.planWithCancellation(ctx, tx, r, t, now); err != nil {
+			return nil, err
+		}
+	} else {
+		plan.refund.RefundType = r.Type
+		if err := s.findAmount(ctx, tx, t, r.Amount, &plan.refund, now); err != nil {
+			return nil, err
+		}
+	}
+
+	return plan, s.planOrder(ctx, tx, r, t, plan, now)
+}
+
+// planWithCancellation is the plan of a refund that cancels what is left of its booking. Error: BOOKING_NOT_REFUNDABLE, also when nothing is left
+// to cancel.
+func (s *Store) planWithCancellation(
+	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
+) (*orderPlan, error) {
+	by := models.CancelByAmount
+	if r.Type == models.RefundPolicy {
+		by = models.CancelByPolicy
+	}
+
+	plan, err := s.planCancellation(ctx, tx, t, r, models.CancelOrder{
+		ID: models.CancellationID(*t.BookingID, r.ID.String()), RefundBy: by, Amount: r.Amount, Cause: r.Cause,
+	}, now)
+
+	var refused *models.Error
+
+	switch {
+	case errors.As(err, &refused) && refused.Code == models.CodeInvalidState:
+		return nil, &models.Error{Code: models.CodeBookingNotRefundable, Text: refused.Text}
+	case err != nil:
+		return nil, err
+	case !plan.refund.Amount.IsPositive():
+		return nil, models.NewError(models.CodeBookingNotRefundable, "refund.policy_used_up", "percent", *plan.cancellation.Percent)
+	}
+
+	// What was asked for, as it is told apart from another request: an amount stays PARTIAL.
+	plan.refund.RefundType = r.Type
+
+	return plan, nil
+}
+
+// planOrder completes the refund of a plan, whose amount is found. t is locked. Errors: VALIDATION_ERROR on bearer, REFUND_AMOUNT_CHANGED,
+// STEP_UP_REQUIRED.
+func (s *Store) planOrder(
+	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, plan *orderPlan, now time.Time,
+) error {
+	out := &plan.refund
+	out.ID, out.PaymentTransactionID, out.BookingID, out.AdCampaignID = r.ID, t.ID, t.BookingID, t.AdCampaignID
+	out.Channel, out.Currency, out.Status, out.ProofDue = t.RefundChannel(), t.TakenCurrency(), models.RefundPending, true
+	out.Reason, out.RequestedBy, out.RequestID, out.BodyHash = r.Reason, r.RequestedBy, r.RequestID, r.BodyHash
+	out.Bearer, out.Cause = cmp.Or(r.Bearer, models.BearProportionally), cmp.Or(r.Cause, models.CauseOf(t, out.PolicyReason))
+	out.JustOrdered = true
+
+	if plan.cancellation != nil {
+		out.Cause = plan.cancellation.Cause
+	}
+
+	if out.Bearer != models.BearProportionally && (t.Status != models.TransactionPaid || t.BookingID == nil) {
+		return models.Invalid("bearer", "refund.bearer_of_sale")
 	}
 
 	if r.Expected != nil && !out.Amount.Equal(*r.Expected) {
-		return out, models.RefundAmountChanged(out.Amount)
+		return models.RefundAmountChanged(out.Amount)
 	}
 
-	sum, err := lockOrders(ctx, tx, &out)
+	sum, err := lockOrders(ctx, tx, out)
 	if err != nil {
-		return out, err
+		return err
 	}
 
-	if err := withinBound(ctx, tx, r, &out, sum); err != nil {
-		return out, err
+	if err := withinBound(ctx, tx, r, out, sum); err != nil {
+		return err
 	}
 
 	alone, err := orderedAlone(ctx, tx, t)
 	if err != nil {
-		return out, err
+		return err
 	}
 
-	s.policies.Approval.Apply(&out, models.OrderedAlone{OfPayment: alone, OfPerson: sum.day, TripCancelled: sum.cancelled},
+	s.policies.Approval.Apply(out, models.OrderedAlone{OfPayment: alone, OfPerson: sum.day, TripCancelled: sum.cancelled},
 		now.Truncate(time.Microsecond))
 
-	return out, nil
+	return nil
 }
 
 func (s *Store) writeOrder(
-	ctx context.Context, tx bun.Tx, r models.RefundRequest, out *models.Refund, t *models.PaymentTransaction,
+	ctx context.Context, tx bun.Tx, r models.RefundRequest, plan *orderPlan, t *models.PaymentTransaction,
 ) error {
+	out := &plan.refund
 	if err := reserveAmount(ctx, tx, t.ID, out.Amount); err != nil {
 		return err
 	}
@@ -342,9 +411,9 @@ const RefundedOutside = "REFUNDED_OUTSIDE"
 // SettleRefund applies the gateway's decision, or for a manual payout that of finance staff, in one SQL transaction: the
 // reservation becomes a refund transaction, the ledger entry is split or closed, transferred money is clawed back, a fully
 // refunded booking is cancelled and its seats are free, and the customer notified (rules: refunds.booking, refunds.split). A refusal only
-// releases the reservation and opens an incident, unless a person refused what is not owed. A refund that needs an approval is held back
-// until there is one, and fails when it was rejected or its time is over at now. Running it again, or with an
-// undecided result, changes nothing.
+// releases the reservation and opens an incident, unless a person refused what is not owed; a refund whose passengers were cancelled stays
+// PENDING as a manual payout instead. A refund that needs an approval is held back until there is one, and so is its cancellation; it fails
+// when it was rejected or its time is over at now. Running it again, or with an undecided result, changes nothing.
 func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.RefundResult, now time.Time) (models.SettledRefund, error) {
 	var out models.SettledRefund
 
@@ -359,6 +428,12 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 		approval, err := st.takeUpApproval(ctx)
 		if err != nil {
 			return err
+		}
+
+		if approval != "" && r.Status == models.RefundPending {
+			if err := st.takeUpCancellation(ctx); err != nil {
+				return err
+			}
 		}
 
 		switch {
@@ -377,7 +452,10 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 			err = st.fail(ctx, result)
 		}
 
-		out = models.SettledRefund{Status: r.Status, Queued: st.queued, NeedsReview: st.needsReview, Approval: approval}
+		out = models.SettledRefund{
+			Status: r.Status, Queued: st.queued, NeedsReview: st.needsReview, Approval: approval,
+			TurnedManual: r.TurnedManualAt != nil && r.Status == models.RefundPending,
+		}
 
 		return err
 	})

@@ -3,6 +3,7 @@ package refunds
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -47,6 +48,32 @@ func noteOwed(ctx context.Context, in bun.IDB, rows []models.Refund) error {
 
 	for i := range rows {
 		rows[i].Owed = is[rows[i].ID]
+	}
+
+	return nil
+}
+
+// noteCancelling says of refunds whether their order cancels passengers: one query.
+func noteCancelling(ctx context.Context, in bun.IDB, rows []models.Refund) error {
+	ids := make([]uuid.UUID, 0, len(rows))
+	for i := range rows {
+		ids = append(ids, rows[i].ID)
+	}
+
+	if len(ids) == 0 {
+		return nil
+	}
+
+	var cancelling []uuid.UUID
+
+	err := in.NewSelect().Model((*models.Cancellation)(nil)).Column("cn.refund_id").Where("cn.refund_id IN (?)", bun.List(ids)).
+		Scan(ctx, &cancelling)
+	if err != nil {
+		return fmt.Errorf("read cancellations of refunds: %w", err)
+	}
+
+	for i := range rows {
+		rows[i].Cancels = slices.Contains(cancelling, rows[i].ID)
 	}
 
 	return nil

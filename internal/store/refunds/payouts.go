@@ -149,6 +149,10 @@ func (s *Store) mayPayOut(
 		return nil, nil
 	}
 
+	if owed, err := (&refundSettlement{tx: tx, r: r}).cancelled(ctx); err != nil || owed {
+		return nil, err
+	}
+
 	gone, err := db.IsGone(ctx, tx, r.RequestedBy)
 	if err != nil || !gone {
 		return nil, err

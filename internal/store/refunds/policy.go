@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"rihla/internal/store/bookings"
 	"rihla/models"
 )
 
@@ -54,8 +55,9 @@ func (s *Store) terms(ctx context.Context, db bun.IDB, t *models.PaymentTransact
 
 	err := db.NewSelect().Model((*models.Booking)(nil)).
 		ColumnExpr("tr.departure_at, bk.booked_departure_at, bk.booked_schedule, bk.rescheduled_by IS NOT NULL").
+		ColumnExpr("tr.status = ?", models.TripCancelled).
 		Join("JOIN trips AS tr ON tr.id = bk.trip_id").Where("bk.id = ?", *t.BookingID).
-		Scan(ctx, &booked.Departure, &booked.BookedDeparture, &schedule, &booked.Rescheduled)
+		Scan(ctx, &booked.Departure, &booked.BookedDeparture, &schedule, &booked.Rescheduled, &booked.TripCancelled)
 	if err != nil {
 		return models.PolicyTerms{}, fmt.Errorf("read what was booked: %w", err)
 	}
@@ -73,7 +75,13 @@ func (s *Store) terms(ctx context.Context, db bun.IDB, t *models.PaymentTransact
 // (rules: refunds.quote), and whether it would need an approval when by orders it. Errors: NOT_FOUND, BOOKING_NOT_REFUNDABLE when the
 // booking has not been paid.
 func (s *Store) RefundQuote(ctx context.Context, by, booking uuid.UUID, now time.Time) (models.RefundQuote, error) {
-	if _, err := s.bookings.BookingByID(ctx, booking); err != nil {
+	b, err := s.bookings.BookingByID(ctx, booking)
+	if err != nil {
+		return models.RefundQuote{}, err
+	}
+
+	rows := []models.Booking{b}
+	if err := bookings.WithCancelled(ctx, s.db, rows); err != nil {
 		return models.RefundQuote{}, err
 	}
 
@@ -85,6 +93,17 @@ func (s *Store) RefundQuote(ctx context.Context, by, booking uuid.UUID, now time
 	terms, err := s.terms(ctx, s.db, t, now)
 	if err != nil {
 		return models.RefundQuote{}, err
+	}
+
+	cancels := false
+
+	if rows[0].Status == models.BookingConfirmed && t.Status == models.TransactionPaid {
+		q, _, err := s.quote(ctx, s.db, &rows[0], nil, now)
+		if err != nil && models.CodeOf(err) != models.CodeInvalidState {
+			return models.RefundQuote{}, err
+		}
+
+		terms.Amount, cancels = q.Part.Refund, true // nothing while another cancellation waits for an approval
 	}
 
 	alone, err := orderedAlone(ctx, s.db, t)
@@ -103,6 +122,6 @@ func (s *Store) RefundQuote(ctx context.Context, by, booking uuid.UUID, now time
 
 	return models.RefundQuote{
 		BookingID: booking, Paid: t.Amount, Refunded: t.RefundedAmount, Remaining: t.Remaining(), Currency: t.Currency,
-		PolicyTerms: terms, NeedsApproval: terms.Amount.IsPositive() && asked.ApprovalPending,
+		PolicyTerms: terms, NeedsApproval: terms.Amount.IsPositive() && asked.ApprovalPending, Cancels: cancels,
 	}, nil
 }

@@ -23,13 +23,17 @@ func (s *Store) PreviewRefund(ctx context.Context, r models.RefundRequest, now t
 			return err
 		}
 
-		refund, err := s.planRefund(ctx, tx, &r, t, now)
+		plan, err := s.planRefund(ctx, tx, &r, t, now)
 		if err != nil {
 			return err
 		}
 
-		out, err = (&refundSettlement{tx: tx, t: t, r: &refund, now: now}).preview(ctx, r.BookingID)
-		out.Remaining = t.Remaining().Sub(refund.Amount)
+		out, err = (&refundSettlement{tx: tx, t: t, r: &plan.refund, now: now}).preview(ctx, r.BookingID)
+		out.Remaining = t.Remaining().Sub(plan.refund.Amount)
+
+		if plan.cancellation != nil { // all passengers that are left
+			out.BookingAfter, out.SeatsFreed = models.BookingCancelled, plan.cancellation.Seats
+		}
 
 		out.Outside = t.OutsideRefundedAmount
 

@@ -163,7 +163,10 @@ func (st *refundSettlement) split(ctx context.Context) (models.RefundSplit, erro
 
 	st.done.line = &line
 
-	return models.SplitForRefund(line, st.r.ID, st.r.Amount, st.payer(), st.now), nil
+	split := models.SplitForRefund(line, st.r.ID, st.r.Amount, st.payer(), st.now)
+	split.BearBy(st.r.Bearer, st.now)
+
+	return split, nil
 }
 
 // postLedger writes the split: entries and transfers.
@@ -188,7 +191,7 @@ func (st *refundSettlement) bookEntries(ctx context.Context, split models.Refund
 		return fmt.Errorf("close ledger entry: %w", err)
 	}
 
-	for _, added := range []*models.FinancialRecord{split.Rest, split.Clawback} {
+	for _, added := range []*models.FinancialRecord{split.Rest, split.Clawback, split.Adjustment} {
 		if added == nil {
 			continue
 		}
@@ -266,8 +269,18 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 		code = RefundedOutside
 	}
 
+	owed, err := st.cancelled(ctx)
+	if err != nil {
+		return err
+	}
+
 	// Those that SaveRefundWords has kept; decisions of older histories bring them along.
 	words := cmp.Or(st.r.FailureReason, result.FailureReason)
+
+	if owed && !byPerson && !st.outside() {
+		return st.turnManual(ctx, words)
+	}
+
 	st.r.Status, st.r.FailureCode, st.r.FailureReason, st.r.CompletedAt = models.RefundFailed, &code, words, &st.now
 
 	if err := st.transition(ctx); err != nil {
@@ -282,7 +295,7 @@ func (st *refundSettlement) fail(ctx context.Context, result models.RefundResult
 		return err
 	}
 
-	if !byPerson || !st.wasSold() {
+	if !byPerson || !st.wasSold() || owed {
 		if err := st.openIncident(ctx, words); err != nil {
 			return err
 		}
@@ -318,6 +331,10 @@ func (st *refundSettlement) openIncident(ctx context.Context, words string) erro
 		}
 	case st.outside():
 		text = models.TextOf("incident.refund_no_room")
+	case st.r.TurnedManualAt != nil && st.r.Status == models.RefundPending:
+		text = models.TextOf("incident.cancelled_refund_manual")
+	case byHand && st.wasSold():
+		text = models.TextOf("incident.cancelled_payout_rejected")
 	case st.t.SuspenseAt != nil:
 		text = models.TextOf("incident.suspense_refund_failed")
 	case st.wasSold():

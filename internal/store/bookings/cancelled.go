@@ -1,0 +1,106 @@
+package bookings
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// LockBooking locks a booking and reads it with its cancelled passengers. Error: NOT_FOUND.
+func LockBooking(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Booking, error) {
+	var b models.Booking
+	if err := tx.NewSelect().Model(&b).Where("bk.id = ?", id).For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return b, db.NotFound(err)
+	}
+
+	rows := []models.Booking{b}
+	err := WithCancelled(ctx, tx, rows)
+
+	return rows[0], err
+}
+
+// WithCancelled reads which passengers of bookings were cancelled one by one: one query.
+func WithCancelled(ctx context.Context, in bun.IDB, rows []models.Booking) error {
+	if len(rows) == 0 {
+		return nil
+	}
+
+	ids := make([]uuid.UUID, len(rows))
+	at := make(map[uuid.UUID]int, len(rows))
+
+	for i := range rows {
+		ids[i], at[rows[i].ID] = rows[i].ID, i
+		rows[i].CancelledPositions = nil
+	}
+
+	var cancelled []struct {
+		BookingID uuid.UUID
+		Position  int
+	}
+
+	err := in.NewSelect().TableExpr("cancelled_passengers").Column("booking_id", "position").
+		Where("booking_id IN (?)", bun.List(ids)).Order("booking_id", "position").Scan(db.Prepared(ctx), &cancelled)
+	if err != nil {
+		return fmt.Errorf("read cancelled passengers: %w", err)
+	}
+
+	for _, c := range cancelled {
+		b := &rows[at[c.BookingID]]
+		b.CancelledPositions = append(b.CancelledPositions, c.Position)
+	}
+
+	return nil
+}
+
+// Cancellations are those of a booking that are DONE, first to last.
+func Cancellations(ctx context.Context, in bun.IDB, booking uuid.UUID) ([]models.Cancellation, error) {
+	var done []models.Cancellation
+
+	err := in.NewSelect().Model(&done).Where("cn.booking_id = ?", booking).Where("cn.status = ?", models.CancellationDone).
+		Order("cn.n").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read cancellations: %w", err)
+	}
+
+	return done, nil
+}
+
+// CancelPassengers carries out a cancellation that is DONE: its passengers are cancelled and their seats free; with the last of them the
+// booking is CANCELLED. b is locked, as by LockBooking.
+func CancelPassengers(ctx context.Context, tx bun.Tx, b *models.Booking, c *models.Cancellation, now time.Time) error {
+	_, err := tx.NewRaw(`INSERT INTO cancelled_passengers (booking_id, position, cancellation_id)
+		SELECT booking_id, unnest(positions), id FROM cancellations WHERE id = ?`, c.ID).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("cancel passengers: %w", err)
+	}
+
+	b.CancelledPositions = append(b.CancelledPositions, c.Positions...)
+
+	if len(b.LivePositions()) == 0 {
+		if err := TransitionBooking(ctx, tx, b, models.BookingCancelled, now); err != nil {
+			return err
+		}
+
+		return freeSeats(ctx, tx, b.TripID, b.Seats)
+	}
+
+	res, err := tx.NewUpdate().Model(b).Set("seats = seats - ?", c.Seats).Set("updated_at = ?", now).WherePK().
+		Where(db.Still, bun.Ident("status"), models.BookingConfirmed).Where(db.Still, bun.Ident("seats"), b.Seats).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("take seats off booking: %w", err)
+	}
+
+	if err := db.AffectedOne(res, "booking"); err != nil {
+		return err
+	}
+
+	b.Seats -= c.Seats
+
+	return freeSeats(ctx, tx, b.TripID, c.Seats)
+}
