@@ -30,6 +30,8 @@ type Deliverer interface {
 	PollStatus(ctx context.Context, c models.Channel) error
 	// ResumeCampaign has a campaign's workflow look at it, and starts it again if none is running.
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
+	// LookAtCancellation has a cancellation request looked at, and starts its workflow if none is running.
+	LookAtCancellation(ctx context.Context, request uuid.UUID) error
 	// PayoutDecided tells a manual payout that it was decided, and starts its workflow if none is running.
 	PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error)
 	// ApprovalDecided tells a refund that a second person decided about it, or that its time is over, and starts its workflow if none is
@@ -85,6 +87,7 @@ type Swept struct {
 	Payouts   int `json:"payouts,omitempty"`
 	Approvals int `json:"approvals,omitempty"`
 	Campaigns int `json:"campaigns,omitempty"`
+	Requests  int `json:"requests,omitempty"` // to cancel, without a workflow
 	Holds     int `json:"holds,omitempty"`
 	Silent    int `json:"silent,omitempty"` // channels whose webhooks do not come
 	Shown     int `json:"shown,omitempty"`  // incidents that were opened or resolved
@@ -101,7 +104,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	)
 
 	lists := []func(context.Context) error{
-		r.payments, r.refunds, r.owed, r.payouts, r.approvals, r.campaigns, r.pollSilentChannels, r.runLateChecks, r.incidents, r.outbox,
+		r.payments, r.refunds, r.owed, r.payouts, r.approvals, r.campaigns, r.requests, r.pollSilentChannels, r.runLateChecks, r.incidents, r.outbox,
 	}
 	rand.Shuffle(len(lists), func(i, j int) { //nolint:gosec // so that none is always the last: no secret
 		lists[i], lists[j] = lists[j], lists[i]
@@ -262,6 +265,13 @@ func (r *sweepRun) campaigns(ctx context.Context) error {
 		return r.Store.Payments.StaleCampaigns(ctx, campaignGrace, after, sweepBatch, r.Now())
 	})
 	r.out.Campaigns = handOverEach(ctx, r, found, r.Deliver.ResumeCampaign)
+
+	return err
+}
+
+func (r *sweepRun) requests(ctx context.Context) error {
+	found, err := r.Store.Cancellations.LeftBehind(ctx, orderAge, sweepBatch, r.Now())
+	r.out.Requests = handOverEach(ctx, r, found, r.Deliver.LookAtCancellation)
 
 	return err
 }

@@ -25,6 +25,7 @@ type owners struct {
 	resumed   []models.Refund
 	polled    []models.Channel
 	campaigns []uuid.UUID
+	requests  []uuid.UUID
 	woken     int
 	shown     []models.ShownIncident
 	payouts   []models.Refund
@@ -70,6 +71,10 @@ func (o *owners) PollStatus(_ context.Context, c models.Channel) error {
 
 func (o *owners) ResumeCampaign(_ context.Context, c models.AdCampaign) error {
 	return o.take(func() { o.campaigns = append(o.campaigns, c.ID) })
+}
+
+func (o *owners) LookAtCancellation(_ context.Context, id uuid.UUID) error {
+	return o.take(func() { o.requests = append(o.requests, id) })
 }
 
 func (o *owners) PayoutDecided(_ context.Context, r models.Refund) (func(context.Context) error, error) {

@@ -93,9 +93,11 @@ const (
 
 // What is done to bookings and to money.
 const (
-	AuditBookingCancelled     AuditAction = "BOOKING_CANCELLED"
-	AuditBookingDocumentsRead AuditAction = "BOOKING_DOCUMENTS_READ"
-	AuditCheckoutLinkSent     AuditAction = "CHECKOUT_LINK_SENT"
+	AuditBookingCancelled      AuditAction = "BOOKING_CANCELLED"
+	AuditBookingDocumentsRead  AuditAction = "BOOKING_DOCUMENTS_READ"
+	AuditCancellationRequested AuditAction = "CANCELLATION_REQUESTED"
+	AuditCancellationDecided   AuditAction = "CANCELLATION_DECIDED"
+	AuditCheckoutLinkSent      AuditAction = "CHECKOUT_LINK_SENT"
 
 	AuditRefundRequested        AuditAction = "REFUND_REQUESTED"
 	AuditRefundApproved         AuditAction = "REFUND_APPROVED"
@@ -153,7 +155,7 @@ var auditActions = []struct {
 		AuditAdCampaignCreated, AuditAdCampaignUpdated, AuditAdCampaignDeleted, AuditAdCampaignPaused, AuditAdCampaignResumed,
 	}},
 	{EntityBooking, []AuditAction{
-		AuditBookingCancelled, AuditBookingDocumentsRead, AuditCheckoutLinkSent,
+		AuditBookingCancelled, AuditCancellationRequested, AuditCancellationDecided, AuditBookingDocumentsRead, AuditCheckoutLinkSent,
 	}},
 	{EntityRefund, []AuditAction{
 		AuditRefundRequested, AuditRefundApproved, AuditRefundApprovalRejected, AuditRefundApprovalExpired, AuditRefundPayoutConfirmed,

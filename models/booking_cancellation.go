@@ -86,6 +86,7 @@ type CancelOrder struct {
 	Amount     *Money       // of CancelByAmount
 	Quote      *CancelQuote // what the customer was promised; nil: the terms of now
 	Cause      RefundCause  // empty: the one that follows from the terms
+	RequestID  uuid.UUID    // the customer's request that it carries out; uuid.Nil: none
 }
 
 // CancelQuote is what a cancellation by the policy comes to, and by which terms.
@@ -176,17 +177,6 @@ func (b *Booking) PositionsOf(ids []uuid.UUID) ([]int, error) {
 	slices.Sort(positions)
 
 	return positions, nil
-}
-
-// ShowLive leaves the passengers that are not cancelled: what the company's lists have.
-func (b *Booking) ShowLive() {
-	live := make([]Passenger, 0, len(b.Passengers))
-
-	for _, position := range b.LivePositions() {
-		live = append(live, b.Passengers[position-1])
-	}
-
-	b.Passengers = live
 }
 
 // Cancellable says whether passengers of the booking can be cancelled with a refund or without. Error: INVALID_STATE.

@@ -46,6 +46,7 @@ type CancellationRequest struct {
 	DecidedAt      *time.Time                `bun:"decided_at"`
 	CancellationID *uuid.UUID                `bun:"cancellation_id"` // of APPROVED
 	BodyHash       []byte                    `bun:"body_hash"`
+	LookedAt       *time.Time                `bun:"looked_at"` // when its workflow first did
 
 	// For people: of the booking, and the refund that was ordered with the approval.
 	BookingNumber string     `bun:"booking_number,scanonly"`
@@ -78,7 +79,9 @@ func (r *CancellationRequest) Quote() (CancelQuote, error) {
 }
 
 // PassengerIDs are those of the passengers that the request names.
-func (r *CancellationRequest) PassengerIDs() []uuid.UUID { return PassengerIDs(r.BookingID, r.Positions) }
+func (r *CancellationRequest) PassengerIDs() []uuid.UUID {
+	return PassengerIDs(r.BookingID, r.Positions)
+}
 
 // PassengerIDs are the ids of passengers of a booking by their positions.
 func PassengerIDs(booking uuid.UUID, positions []int) []uuid.UUID {

@@ -124,6 +124,15 @@ type SettledRefund struct {
 	TurnedManual bool `json:"turned_manual,omitempty"`
 }
 
+// OpenCancellation is how a customer's request to cancel stands.
+type OpenCancellation struct {
+	Status    CancellationRequestStatus `json:"status"`
+	BookingID uuid.UUID                 `json:"booking_id"`
+	Until     time.Time                 `json:"until"` // the departure of now, at which it expires
+	Seats     int                       `json:"seats"`
+	Amount    Money                     `json:"amount"` // what goes back if it is approved
+}
+
 // Delivery is a stored webhook event on its way to a workflow.
 type Delivery struct {
 	EventID       uuid.UUID `json:"event_id"`

@@ -18,6 +18,9 @@ const (
 	NotifyCampaignPaid     NotificationKind = "CAMPAIGN_PAID"
 	NotifyAccountLocked    NotificationKind = "ACCOUNT_LOCKED"
 	NotifyTripMoved        NotificationKind = "TRIP_MOVED"
+	// NotifyBookingCancelled: passengers were cancelled, with what goes back for them.
+	NotifyBookingCancelled     NotificationKind = "BOOKING_CANCELLED"
+	NotifyCancellationRejected NotificationKind = "CANCELLATION_REJECTED"
 	// NotifyCheckoutLink has the address at which a booking can be paid, which is read when the message is sent.
 	NotifyCheckoutLink NotificationKind = "CHECKOUT_LINK"
 
@@ -31,13 +34,15 @@ const (
 	NotifySessionStolen       NotificationKind = "SESSION_STOLEN"
 	// NotifyAdminAdded goes to every SUPER_ADMIN, about another account.
 	NotifyAdminAdded NotificationKind = "ADMIN_ADDED"
+	// NotifyCancellationWaiting reminds finance staff of a request that nobody has decided.
+	NotifyCancellationWaiting NotificationKind = "CANCELLATION_WAITING"
 )
 
 // IsAboutAccount reports that the message is about an account, and so about no money.
 func (k NotificationKind) IsAboutAccount() bool {
 	switch k {
 	case NotifyAccountLocked, NotifyVerifyEmail, NotifyResetPassword, NotifyInvitation, NotifyAlreadyRegistered, NotifyPasswordChanged,
-		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen, NotifyAdminAdded:
+		NotifySecondFactorAdded, NotifySecondFactorRemoved, NotifySessionStolen, NotifyAdminAdded, NotifyCancellationWaiting:
 		return true
 	default:
 		return false

@@ -27,6 +27,8 @@ type Policies struct {
 	Strangers   StrangerRules
 	// Cancellation is what a refund by the policy pays back.
 	Cancellation CancellationPolicy
+	// CancelAlone approves cancellation requests in the service's name, up to what one person may order back.
+	CancelAlone bool
 	// Approval says which refunds need the word of a second person.
 	Approval ApprovalRules
 	// PayoutAbove is what one person marks as transferred, and what they confirm as manual payouts, within 24 hours; 0.00: no limit.

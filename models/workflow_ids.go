@@ -11,6 +11,9 @@ func PaymentWorkflowID(transaction uuid.UUID) string { return "payment/" + trans
 // RefundWorkflowID is the id of a refund's workflow.
 func RefundWorkflowID(refund uuid.UUID) string { return "refund/" + refund.String() }
 
+// CancellationWorkflowID is the id of the workflow that waits for the decision about a cancellation request.
+func CancellationWorkflowID(request uuid.UUID) string { return "cancellation/" + request.String() }
+
 // CampaignWorkflowID is the id of a paid campaign's workflow.
 func CampaignWorkflowID(campaign uuid.UUID) string { return "campaign/" + campaign.String() }
 

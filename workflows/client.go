@@ -258,6 +258,18 @@ func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign)
 	return asDomainError(err)
 }
 
+// LookAtCancellation has the workflow of a cancellation request look at it, and starts it where none is running. Error: SERVICE_UNAVAILABLE.
+func (c *Client) LookAtCancellation(ctx context.Context, request uuid.UUID) error {
+	_, err := c.temporal.SignalWithStartWorkflow(ctx, models.CancellationWorkflowID(request), SignalCancellationDecided, nil,
+		client.StartWorkflowOptions{
+			TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout,
+			StaticSummary: "Cancellation request " + request.String(), StaticDetails: "Waits until staff decide, and ends at departure.",
+			WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		}, Cancellation, request)
+
+	return asDomainError(err)
+}
+
 // PayoutDecided tells a manual payout that finance staff have decided about it, and starts its workflow again if none is
 // running. wait waits until the decision is applied. Error: SERVICE_UNAVAILABLE.
 func (c *Client) PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error) {

@@ -9,6 +9,7 @@ type Registry interface {
 func Register(r Registry) {
 	r.RegisterWorkflow(Payment)
 	r.RegisterWorkflow(Refund)
+	r.RegisterWorkflow(Cancellation)
 	r.RegisterWorkflow(Campaign)
 	r.RegisterWorkflow(LatePayment)
 	r.RegisterWorkflow(Reconcile)

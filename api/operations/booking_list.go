@@ -30,9 +30,12 @@ func (o *Operations) ListBookings(ctx context.Context, r gen.ListBookingsRequest
 		return nil, err
 	}
 
-	bookings := mapEach(list.Items, func(b *bookings.ListedBooking) models.Booking { return b.Booking })
+	all := mapEach(list.Items, func(b *bookings.ListedBooking) models.Booking { return b.Booking })
+	if err := bookings.WithCancelled(ctx, o.Store.DB, all); err != nil {
+		return nil, err
+	}
 
-	out, err := o.bookingsOf(ctx, bookings)
+	out, err := o.bookingsOf(ctx, all)
 
 	return gen.ListBookings200JSONResponse{Data: out, Meta: metaOf(p, list)}, err
 }

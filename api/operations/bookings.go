@@ -180,8 +180,11 @@ func (o *Operations) GetBooking(ctx context.Context, r gen.GetBookingRequestObje
 	}
 
 	body, err := o.shown(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
 
-	return gen.GetBooking200JSONResponse{Data: body}, err
+	return gen.GetBooking200JSONResponse{Data: body}, o.addRefunds(ctx, &body)
 }
 
 // readsBooking reports whether the caller may see a booking of owner.
@@ -249,10 +252,18 @@ func bookingWith(b *models.Booking, attempt *models.PaymentTransaction, departur
 	return out
 }
 
+// passengersOf are all passengers as they were booked, cancelled ones too.
 func passengersOf(b *models.Booking) []gen.Passenger {
-	return mapEach(b.Passengers, func(p *models.Passenger) gen.Passenger {
-		return gen.Passenger{Name: p.Name, DocumentNumber: optional(p.DocumentNumber)}
-	})
+	all := make([]gen.Passenger, len(b.Passengers))
+
+	for i := range b.Passengers {
+		p, id, status := &b.Passengers[i], models.PassengerID(b.ID, i+1), b.PassengerAt(i+1)
+		all[i] = labelled(gen.Passenger{
+			ID: &id, Name: p.Name, DocumentNumber: optional(p.DocumentNumber), Status: &status,
+		})
+	}
+
+	return all
 }
 
 func bookingPayment(t *models.PaymentTransaction) gen.BookingPayment {

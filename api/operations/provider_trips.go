@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"slices"
 
 	"rihla/api/gen"
 	"rihla/internal/store/bookings"
@@ -117,11 +118,25 @@ func (o *Operations) ListTripBookings(
 	return gen.ListTripBookings200JSONResponse{Data: mapEach(list.Items, tripBookingOf), Meta: metaOf(p, list)}, nil
 }
 
+// livePassengersOf leaves those out that were cancelled one by one.
+func livePassengersOf(b *models.Booking) []gen.Passenger {
+	all := passengersOf(b)
+	live := make([]gen.Passenger, 0, len(all))
+
+	for i := range all {
+		if !slices.Contains(b.CancelledPositions, i+1) {
+			live = append(live, all[i])
+		}
+	}
+
+	return live
+}
+
 func tripBookingOf(b *models.Booking) gen.TripBooking {
 	label := b.Status.Label()
 	out := gen.TripBooking{
 		ID: b.ID, BookingNumber: b.Number, Status: b.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, Seats: b.Seats,
-		Passengers: passengersOf(b), ContactPhone: optional(b.ContactPhone),
+		Passengers: livePassengersOf(b), ContactPhone: optional(b.ContactPhone),
 		Amount: b.Amount, Currency: b.Currency, VatAmount: b.VATAmount, CreatedAt: utc(b.CreatedAt),
 	}
 

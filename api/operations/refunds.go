@@ -21,6 +21,10 @@ func (o *Operations) RefundBooking(ctx context.Context, r gen.RefundBookingReque
 		return nil, err
 	}
 
+	if cancels := r.Body.CancelBooking; cancels != nil && !*cancels && r.Body.RefundType == models.RefundFull {
+		return nil, models.Invalid("cancel_booking", "refund.full_cancels")
+	}
+
 	refund, err := o.refund(ctx, refundRequest(ctx, &r))
 	if err != nil {
 		return nil, err
@@ -144,6 +148,7 @@ func refundRequest(ctx context.Context, r *gen.RefundBookingRequestObject) model
 	request.BookingID, request.TransactionID = r.ID, valueOf(r.Body.PaymentTransactionID)
 	request.Type, request.Amount, request.Reason = r.Body.RefundType, r.Body.Amount, valueOf(r.Body.Reason)
 	request.Expected = r.Body.ExpectedAmount
+	request.CancelBooking, request.Bearer, request.Cause = r.Body.CancelBooking, valueOf(r.Body.Bearer), valueOf(r.Body.Cause)
 
 	return request
 }
@@ -239,6 +244,7 @@ func refundOf(r *models.Refund) gen.Refund {
 		PaymentTransactionID: r.PaymentTransactionID, RefundTransactionID: r.RefundTransactionID,
 		RefundType: r.RefundType, PolicyPercent: r.PolicyPercent, ReasonCode: r.ReasonCode(),
 		Channel: r.Channel, Amount: r.Amount, Currency: r.Currency,
+		Bearer: &r.Bearer, Cause: &r.Cause, CancelsBooking: &r.Cancels,
 		Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, FailureCode: r.FailureCode,
 		Reason: optional(r.Reason), RequestedBy: r.RequestedBy, RequestedByName: optional(r.RequesterName),
 		NeedsPayout:   r.NeedsPayout() || r.Owed,

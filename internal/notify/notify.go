@@ -42,6 +42,7 @@ const (
 	DataBookingID     = "booking_id"
 	DataBookingNumber = "booking_number"
 	DataSeats         = "seats"
+	DataNote          = "note" // what staff have written for the customer
 	DataVATAmount     = "vat_amount"
 	DataMethod        = "payment_method" // a models.PaymentMethod
 	DataTripTitle     = "trip_title"

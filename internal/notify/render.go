@@ -65,6 +65,8 @@ var prefixes = map[models.NotificationKind]string{
 	models.NotifyPasswordChanged: "password_changed", models.NotifySecondFactorAdded: "second_factor_added",
 	models.NotifySecondFactorRemoved: "second_factor_removed", models.NotifySessionStolen: "session_stolen",
 	models.NotifyAdminAdded: "admin_added", models.NotifyCheckoutLink: "checkout_link",
+	models.NotifyBookingCancelled: "booking_cancelled", models.NotifyCancellationRejected: "cancellation_rejected",
+	models.NotifyCancellationWaiting: "cancellation_waiting",
 }
 
 // Render writes m for its channel and locale; any locale but English is Arabic (rules: notifications.language). A message
@@ -105,7 +107,9 @@ type values struct {
 	Name, Booking, Trip, Campaign, Amount, Departure, DepartureWas, RetryUntil string
 	Seats, VAT, Method, Link, Account, Role                                    string
 
-	Refundable, Stays bool
+	Note string // of who has decided
+
+	Refundable, Stays, Nothing bool // Nothing goes back
 }
 
 // tableRow is one line of a mail's table.
@@ -206,7 +210,7 @@ func (w *writer) values(m Message) (values, error) {
 	if m.Kind.IsAboutAccount() {
 		_, until, err := w.moment(m.Data[DataLockedUntil])
 		w.long.lockedUntil = until
-		v.Account, v.Role = clean(m.Data[DataAccount]), clean(m.Data[DataRole])
+		v.Account, v.Role, v.Booking = clean(m.Data[DataAccount]), clean(m.Data[DataRole]), clean(m.Data[DataBookingNumber])
 
 		return v, err
 	}
@@ -217,14 +221,16 @@ func (w *writer) values(m Message) (values, error) {
 
 	v.Refundable, v.Stays = m.Data[DataRefundable] != "", m.Data[DataBookingStays] != ""
 
-	// A message about a moved trip may lack an amount.
-	if text := m.Data[DataAmount]; text != "" || m.Kind != models.NotifyTripMoved {
+	v.Note = clean(m.Data[DataNote])
+
+	// Messages without money may lack an amount.
+	if text := m.Data[DataAmount]; text != "" || m.Kind != models.NotifyTripMoved && m.Kind != models.NotifyCancellationRejected {
 		amount, err := models.ParseMoney(text)
 		if err != nil {
 			return values{}, permanentf("amount %w", err)
 		}
 
-		v.Amount = w.money(amount, m.Data[DataCurrency])
+		v.Amount, v.Nothing = w.money(amount, m.Data[DataCurrency]), amount.IsZero()
 	}
 
 	var err error

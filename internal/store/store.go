@@ -10,6 +10,7 @@ import (
 	"rihla/internal/inbox"
 	"rihla/internal/store/accounts"
 	"rihla/internal/store/bookings"
+	"rihla/internal/store/cancellations"
 	"rihla/internal/store/catalogue"
 	"rihla/internal/store/db"
 	"rihla/internal/store/incidents"
@@ -32,8 +33,10 @@ type Store struct {
 	Bookings  *bookings.Store
 	Payments  *payments.Store
 	Refunds   *refunds.Store
-	Inbox     *inbox.Store
-	Seed      *seed.Store
+	// Cancellations are requests of customers to cancel what they have paid.
+	Cancellations *cancellations.Store
+	Inbox         *inbox.Store
+	Seed          *seed.Store
 
 	policies models.Policies
 }
@@ -62,11 +65,12 @@ func OpenLazy(url string, p models.Policies, o db.Options) (*Store, error) {
 	trips := catalogue.New(pool, p)
 	booked := bookings.New(pool, p, trips)
 	paid := payments.New(pool, p, booked)
+	back := refunds.New(pool, p, booked, paid)
 
 	return &Store{
 		DB: pool, Accounts: accounts.New(pool, p), Catalogue: trips, Ledger: ledger.New(pool, p), Incidents: incidents.New(pool),
-		Outbox: outbox.New(pool, p), Bookings: booked, Payments: paid, Refunds: refunds.New(pool, p, booked, paid), Inbox: inbox.NewStore(pool),
-		Seed:     seed.New(pool, p),
+		Outbox: outbox.New(pool, p), Bookings: booked, Payments: paid, Refunds: back, Inbox: inbox.NewStore(pool),
+		Cancellations: cancellations.New(pool, p, back), Seed: seed.New(pool, p),
 		policies: p,
 	}, nil
 }

@@ -97,6 +97,7 @@ func (s *Store) ShowBooking(ctx context.Context, id uuid.UUID) (ShownBooking, er
 	var b ShownBooking
 
 	err := s.db.NewSelect().Model(&b).ColumnExpr("?", db.Columns[models.Booking](s.db, "bk")).ColumnExpr("t.departure_at").
+		ColumnExpr(cancelledPositions).
 		ColumnExpr("pt.id AS attempt_id, pt.reference AS attempt_reference, pt.status AS attempt_status").
 		ColumnExpr("pt.failure_code AS attempt_failure_code, pt.checkout_url AS attempt_checkout_url, pt.expires_at AS attempt_expires_at").
 		Join("JOIN trips AS t ON t.id = bk.trip_id").
@@ -121,7 +122,12 @@ func (s *Store) MyBookings(
 ) (db.Listed[models.Booking], error) {
 	q := s.db.NewSelect().Where("bk.user_id = ?", user)
 
-	return db.List[models.Booking](ctx, db.WhereEqual(q, "bk.status", status), p, bookingOrder)
+	list, err := db.List[models.Booking](ctx, db.WhereEqual(q, "bk.status", status), p, bookingOrder)
+	if err != nil {
+		return list, err
+	}
+
+	return list, WithCancelled(ctx, s.db, list.Items)
 }
 
 // LatestAttempt is the payment attempt of a booking that counts: the paid one, else the newest; nil when it has none.

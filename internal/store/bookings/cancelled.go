@@ -25,6 +25,9 @@ func LockBooking(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Booking, 
 	return rows[0], err
 }
 
+// cancelledPositions are read with a booking that is read alone.
+const cancelledPositions = "ARRAY(SELECT position::int FROM cancelled_passengers WHERE booking_id = bk.id ORDER BY position) AS cancelled_positions"
+
 // WithCancelled reads which passengers of bookings were cancelled one by one: one query.
 func WithCancelled(ctx context.Context, in bun.IDB, rows []models.Booking) error {
 	if len(rows) == 0 {
@@ -103,4 +106,21 @@ func CancelPassengers(ctx context.Context, tx bun.Tx, b *models.Booking, c *mode
 	b.Seats -= c.Seats
 
 	return freeSeats(ctx, tx, b.TripID, c.Seats)
+}
+
+// CloseRequest ends the open cancellation request of a booking that is CANCELLED otherwise, in the service's own name: nothing is left to
+// decide. but is the request that is being carried out; uuid.Nil: none.
+func CloseRequest(ctx context.Context, tx bun.Tx, b *models.Booking, but uuid.UUID, now time.Time) error {
+	if b.Status != models.BookingCancelled {
+		return nil
+	}
+
+	_, err := tx.NewUpdate().Model((*models.CancellationRequest)(nil)).Set("status = ?", models.CancellationWithdrawn).
+		Set("decided_at = ?", now.Truncate(time.Microsecond)).Where("booking_id = ?", b.ID).Where("id <> ?", but).
+		Where(db.Still, bun.Ident("status"), models.CancellationRequested).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("close cancellation request: %w", err)
+	}
+
+	return nil
 }

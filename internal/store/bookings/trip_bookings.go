@@ -41,10 +41,13 @@ func (s *Store) TripBookings(
 	q := db.WhereEqual(s.db.NewSelect().Where("bk.trip_id = ?", t.ID), "bk.status", f.Status)
 
 	list, err := db.List[models.Booking](ctx, q, f.Page, tripBookingOrder)
+	if err != nil {
+		return list, err
+	}
 
 	for i := range list.Items {
 		list.Items[i].ShowToCompany(&t, now)
 	}
 
-	return list, err
+	return list, WithCancelled(ctx, s.db, list.Items)
 }

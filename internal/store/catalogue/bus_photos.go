@@ -87,8 +87,8 @@ func (s *Store) refusePhotos(ctx context.Context, tx bun.Tx, provider uuid.UUID,
 		return nil
 	}
 
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "photos:"+provider.String()); err != nil {
-		return fmt.Errorf("lock photos: %w", err)
+	if err := db.LockName(ctx, tx, "photos:"+provider.String()); err != nil {
+		return err
 	}
 
 	var size int64

@@ -11,8 +11,13 @@ import (
 // LockActs makes what one person does with money count each other: until the transaction ends no other order of a refund, approval, payout
 // or mark of theirs is counted (rules: people.sums). It comes after the lock of the payment and before that of the ledger entry.
 func LockActs(ctx context.Context, tx bun.Tx, person uuid.UUID) error {
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "acts:"+person.String()); err != nil {
-		return fmt.Errorf("lock the acts of a person: %w", err)
+	return LockName(ctx, tx, "acts:"+person.String())
+}
+
+// LockName keeps other transactions that ask for the same name waiting until this one ends: for what has no row to lock.
+func LockName(ctx context.Context, tx bun.Tx, name string) error {
+	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", name); err != nil {
+		return fmt.Errorf("lock %s: %w", name, err)
 	}
 
 	return nil

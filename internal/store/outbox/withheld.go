@@ -64,6 +64,7 @@ func Limited(n *models.Notification) bool { return !slices.Contains(unlimitedKin
 // links to a new password.
 var unlimitedKinds = []models.NotificationKind{
 	models.NotifyPaymentSucceeded, models.NotifyCampaignPaid, models.NotifyRefundSucceeded, models.NotifyTripMoved, models.NotifyResetPassword,
+	models.NotifyBookingCancelled, models.NotifyCancellationRejected,
 }
 
 // WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are sent, and

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +15,7 @@ import (
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
 	"rihla/internal/store/ledger"
+	"rihla/internal/store/outbox"
 	"rihla/models"
 )
 
@@ -160,6 +162,7 @@ type orderPlan struct {
 	refund       models.Refund
 	cancellation *models.Cancellation // nil: nothing is cancelled by the order
 	booking      *models.Booking      // of the cancellation; locked
+	request      uuid.UUID            // the customer's request that is carried out; uuid.Nil: none
 }
 
 func (p *orderPlan) done() Cancelled {
@@ -198,7 +201,7 @@ func (s *Store) planCancellation(
 		ID: o.ID, BookingID: b.ID, PaymentTransactionID: t.ID, N: len(all) + 1, Status: models.CancellationDone, Positions: positions,
 		RefundBy: o.RefundBy, Cause: o.Cause, Reason: r.Reason, CancelledBy: r.RequestedBy, BodyHash: r.BodyHash,
 	}
-	plan := &orderPlan{cancellation: c, booking: &b}
+	plan := &orderPlan{cancellation: c, booking: &b, request: o.RequestID}
 
 	earlier, err := earlierParts(all)
 	if err != nil {
@@ -324,6 +327,14 @@ func (p *orderPlan) keep(ctx context.Context, tx bun.Tx, r *models.RefundRequest
 		if err := bookings.CancelPassengers(ctx, tx, p.booking, c, now); err != nil {
 			return err
 		}
+
+		if err := bookings.CloseRequest(ctx, tx, p.booking, p.request, now); err != nil {
+			return err
+		}
+
+		if err := tellCancelled(ctx, tx, c); err != nil {
+			return err
+		}
 	}
 
 	actor := db.Actor{Role: r.Role, RequestID: r.RequestID, Address: r.Address, UserAgent: r.UserAgent}
@@ -332,6 +343,26 @@ func (p *orderPlan) keep(ctx context.Context, tx bun.Tx, r *models.RefundRequest
 	}
 
 	return auditCancellation(ctx, tx, actor, c, before, seatsOf(p.booking))
+}
+
+// tellCancelled tells the customer whose passengers were cancelled what goes back for them.
+func tellCancelled(ctx context.Context, tx bun.Tx, c *models.Cancellation) error {
+	b, payment, trip, err := MessageSubject(ctx, tx, c.BookingID)
+	if err != nil {
+		return err
+	}
+
+	facts := outbox.BookingFacts(&b, &trip, c.RefundAmount)
+	facts["seats"] = strconv.Itoa(c.Seats)
+
+	if b.Status == models.BookingConfirmed {
+		facts["booking_stays"] = "true"
+	}
+
+	_, err = outbox.InsertMessages(ctx, tx, outbox.NewMessages(models.NotifyBookingCancelled, payment, c.ID.String(), b.Locale,
+		b.ContactEmail, b.ContactPhone, facts))
+
+	return err
 }
 
 // seatsOf is what a cancellation changes of a booking, for the audit log.
@@ -385,6 +416,14 @@ func (st *refundSettlement) takeUpCancellation(ctx context.Context) error {
 
 	if c.Status == models.CancellationDone {
 		if err := bookings.CancelPassengers(ctx, st.tx, &b, &c, st.now); err != nil {
+			return err
+		}
+
+		if err := bookings.CloseRequest(ctx, st.tx, &b, uuid.Nil, st.now); err != nil {
+			return err
+		}
+
+		if err := tellCancelled(ctx, st.tx, &c); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
 	"rihla/models"
 )
 
@@ -28,6 +29,16 @@ func (s *Store) RefundByID(ctx context.Context, id uuid.UUID) (models.Refund, er
 	err := describe(ctx, s.db, rows)
 
 	return rows[0], err
+}
+
+// OfBooking are the refunds of a booking, oldest first, with what was decided about their approval.
+func (s *Store) OfBooking(ctx context.Context, booking uuid.UUID) ([]models.Refund, error) {
+	var rows []models.Refund
+	if err := s.db.NewSelect().Model(&rows).Where("booking_id = ?", booking).Order("created_at", "id").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("read refunds of a booking: %w", err)
+	}
+
+	return rows, payments.WithApprovals(ctx, s.db, rows)
 }
 
 // RefundFilter narrows the list of refunds; zero fields do not.

@@ -197,11 +197,7 @@ func (s *Store) writeOrder(
 
 // lockRefundID makes requests for one refund wait for each other: before it is ordered there is no row to lock.
 func lockRefundID(ctx context.Context, tx bun.Tx, id uuid.UUID) error {
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "refund:"+id.String()); err != nil {
-		return fmt.Errorf("lock refund: %w", err)
-	}
-
-	return nil
+	return db.LockName(ctx, tx, "refund:"+id.String())
 }
 
 // OrderedRefund is the order as its workflow needs it. Error: NOT_FOUND.

@@ -98,7 +98,7 @@ func (s *Store) RefundQuote(ctx context.Context, by, booking uuid.UUID, now time
 	cancels := false
 
 	if rows[0].Status == models.BookingConfirmed && t.Status == models.TransactionPaid {
-		q, _, err := s.quote(ctx, s.db, &rows[0], nil, now)
+		q, _, err := s.QuoteIn(ctx, s.db, &rows[0], nil, now)
 		if err != nil && models.CodeOf(err) != models.CodeInvalidState {
 			return models.RefundQuote{}, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/bookings"
@@ -228,6 +229,10 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 		}
 
 		if err := bookings.FreeSeats(ctx, st.tx, &b); err != nil {
+			return err
+		}
+
+		if err := bookings.CloseRequest(ctx, st.tx, &b, uuid.Nil, st.now); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,128 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"rihla/api/gen"
+	"rihla/api/middleware"
+	"rihla/models"
+)
+
+// CancelPaidBooking cancels passengers of a paid booking and orders what goes back for them (rules: cancellations.effect). From the order on it is
+// certain, whatever becomes of the wait for the gateway.
+func (o *Operations) CancelPaidBooking(
+	ctx context.Context, r gen.CancelPaidBookingRequestObject,
+) (gen.CancelPaidBookingResponseObject, error) {
+	if (r.Body.Refund == models.CancelByAmount) != (r.Body.Amount != nil) {
+		return nil, models.Invalid("amount", "refund.amount_with_amount")
+	}
+
+	order, cancel := o.cancelOrder(ctx, &r)
+
+	var err error
+	if order.AtMost, err = o.atMost(ctx); err != nil {
+		return nil, err
+	}
+
+	o.compare(ctx, order)
+
+	done, err := o.Store.Refunds.Cancel(ctx, order, cancel, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	if done.Refund != nil && done.Refund.Status == models.RefundPending {
+		if done.Refund.JustOrdered {
+			o.Metrics.RefundOrdered(order.Role, done.Refund.Amount)
+		}
+
+		o.executeRefund(ctx, *done.Refund)
+	}
+
+	ctx, release := detached(ctx)
+	defer release()
+
+	body, err := o.bookingOf(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := o.addRefunds(ctx, &body); err != nil {
+		return nil, err
+	}
+
+	part := done.Cancellation.Part()
+
+	return gen.CancelPaidBooking200JSONResponse{Data: gen.CancelledBooking{
+		Booking: body, CancellationID: done.Cancellation.ID, CancellationStatus: done.Cancellation.Status,
+		RefundID: done.Cancellation.RefundID, RefundAmount: part.Refund, FeeAmount: part.Fee(),
+	}}, nil
+}
+
+// cancelOrder gives a cancellation and its refund their identity: the caller's key, or one of their own.
+func (o *Operations) cancelOrder(ctx context.Context, r *gen.CancelPaidBookingRequestObject) (models.RefundRequest, models.CancelOrder) {
+	order := ownRequest(ctx, r.ID, nil)
+	identity := uuid.NewString()
+
+	if r.Params.IdempotencyKey != nil {
+		claim := middleware.Claim(ctx)
+		identity = order.RequestedBy.String() + ":" + r.Params.IdempotencyKey.String()
+		order.Claim, order.BodyHash = claim.ID, middleware.KeyScope(ctx).BodyHash
+	}
+
+	order.ID, order.BookingID, order.Reason = models.RefundID(r.ID, "cancel:"+identity), r.ID, valueOf(r.Body.Reason)
+	order.Bearer, order.Expected = valueOf(r.Body.Bearer), r.Body.ExpectedAmount
+
+	return order, models.CancelOrder{
+		ID:         cmp.Or(middleware.Claim(ctx).ResourceID, models.CancellationID(r.ID, identity)),
+		Passengers: r.Body.PassengerIds, RefundBy: r.Body.Refund, Amount: r.Body.Amount, Cause: valueOf(r.Body.Cause),
+	}
+}
+
+// refundTakes is how long a customer's bank may take to show a refund that its gateway has made.
+const refundTakes = 14 * 24 * time.Hour
+
+// addRefunds adds to a booking what was ordered back for it, and its cancellation requests.
+func (o *Operations) addRefunds(ctx context.Context, b *gen.Booking) error {
+	rows, err := o.Store.Refunds.OfBooking(ctx, b.ID)
+	if err != nil {
+		return err
+	}
+
+	var back models.Money
+
+	for i := range rows {
+		if rows[i].Status == models.RefundSucceeded && rows[i].Currency == models.Currency {
+			back = back.Add(rows[i].Amount)
+		}
+	}
+
+	b.RefundedAmount, b.Refunds = &back, mapEach(rows, bookingRefundOf)
+	b.CancellationRequests, err = o.cancellationRequestsOf(ctx, b.ID)
+
+	return err
+}
+
+func bookingRefundOf(r *models.Refund) gen.BookingRefund {
+	label := r.Status.Label()
+	out := gen.BookingRefund{
+		ID: r.ID, Amount: r.Amount, Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, RequestedAt: utc(r.CreatedAt),
+		CompletedAt: utcOrNil(r.CompletedAt),
+	}
+
+	if r.Status != models.RefundFailed && !r.NeedsApproval() {
+		from := r.CreatedAt
+		if r.CompletedAt != nil {
+			from = *r.CompletedAt
+		}
+
+		day := toDate(models.DateIn(from.Add(refundTakes)))
+		out.ExpectedBy = &day
+	}
+
+	return out
+}

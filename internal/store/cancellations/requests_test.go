@@ -1,0 +1,220 @@
+package cancellations_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"rihla/internal/store/bookstest"
+	"rihla/internal/store/cancellations"
+	"rihla/internal/store/db"
+	"rihla/models"
+)
+
+// books is bookstest.Books with the steps of this package's tests.
+type books struct{ *bookstest.Books }
+
+func setup(t *testing.T, own ...models.Policies) *books {
+	t.Helper()
+
+	return &books{bookstest.NewBooks(t, own...)}
+}
+
+// early is a moment at which the policy gives half.
+func (b *books) early() time.Time { return b.Trip.DepartureAt.Add(-30 * time.Hour) }
+
+func (b *books) owner() db.Actor { return b.As(models.RoleEndUser) }
+
+// ask asks for passengers, by their positions, to be cancelled at now.
+func (b *books) ask(t *testing.T, booking uuid.UUID, now time.Time, positions ...int) models.CancellationRequest {
+	t.Helper()
+
+	r, err := b.Store.Cancellations.Request(t.Context(), b.owner(), asking(booking, positions...), now)
+	require.NoError(t, err)
+
+	return r
+}
+
+func asking(booking uuid.UUID, positions ...int) cancellations.Ask {
+	return cancellations.Ask{ID: models.NewID(), BookingID: booking, Passengers: models.PassengerIDs(booking, positions)}
+}
+
+func (b *books) decide(
+	t *testing.T, r models.CancellationRequest, by models.Role, to models.CancellationRequestStatus, now time.Time,
+) (models.CancellationRequest, error) {
+	t.Helper()
+
+	return b.Store.Cancellations.Decide(t.Context(), b.As(by), cancellations.Decision{RequestID: r.ID, To: to, Note: "as agreed"}, now)
+}
+
+func TestApprovedRequestPaysItsQuote(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.Paid(t, 3)
+	r := b.ask(t, *tx.BookingID, b.early(), 1)
+	require.Equal(t, "57.50", r.RefundAmount.String())
+	require.Equal(t, 3, b.seatsTaken(t), "until it is approved")
+
+	// It is approved when the policy would give nothing any more.
+	r, err := b.decide(t, r, models.RoleFinanceAdmin, models.CancellationApproved, b.Trip.DepartureAt.Add(-time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, models.CancellationApproved, r.Status)
+	require.Equal(t, 2, b.seatsTaken(t))
+
+	refund, err := b.Store.Refunds.RefundByID(t.Context(), *r.RefundID)
+	require.NoError(t, err)
+	require.Equal(t, "57.50", refund.Amount.String())
+
+	again, err := b.decide(t, r, models.RoleFinanceAdmin, models.CancellationApproved, b.early())
+	require.NoError(t, err)
+	require.Equal(t, r.RefundID, again.RefundID)
+
+	_, err = b.decide(t, r, models.RoleAdmin, models.CancellationRejected, b.early())
+	bookstest.RequireCode(t, models.CodeInvalidState, err)
+
+	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'BOOKING_CANCELLED'"))
+	b.RequireBooks(t)
+}
+
+// A trip that was moved or cancelled since gives more than the quote; one that was not gives what was quoted.
+func TestBetterTermsCountForAnOpenRequest(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.Paid(t, 1)
+	r := b.ask(t, *tx.BookingID, b.early())
+	b.Exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = $1", b.Trip.ID)
+
+	r, err := b.decide(t, r, models.RoleAdmin, models.CancellationApproved, b.early())
+	require.NoError(t, err)
+
+	refund, err := b.Store.Refunds.RefundByID(t.Context(), *r.RefundID)
+	require.NoError(t, err)
+	require.Equal(t, "115.00", refund.Amount.String())
+	require.Equal(t, models.PolicyTripCancelled, *refund.PolicyReason)
+	require.Equal(t, models.RefundTripCancelled, refund.Cause)
+}
+
+func TestRequestsThatEndWithoutACancellation(t *testing.T) {
+	t.Parallel()
+
+	for _, to := range []models.CancellationRequestStatus{
+		models.CancellationRejected, models.CancellationWithdrawn, models.CancellationExpired,
+	} {
+		t.Run(string(to), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			tx := b.Paid(t, 2)
+			r := b.ask(t, *tx.BookingID, b.early(), 2)
+
+			_, err := b.Store.Cancellations.Request(t.Context(), b.owner(), asking(*tx.BookingID, 1), b.early())
+			bookstest.RequireCode(t, models.CodeInvalidState, err)
+
+			switch to {
+			case models.CancellationRejected:
+				r, err = b.decide(t, r, models.RoleFinanceAdmin, to, b.early())
+			case models.CancellationWithdrawn:
+				_, err = b.decide(t, r, models.RoleProviderAdmin, to, b.early())
+				bookstest.RequireCode(t, models.CodeNotFound, err)
+
+				r, err = b.decide(t, r, models.RoleEndUser, to, b.early())
+			default:
+				var state models.OpenCancellation
+
+				state, err = b.Store.Cancellations.Expire(t.Context(), r.ID, b.Trip.DepartureAt)
+				r.Status = state.Status
+			}
+
+			require.NoError(t, err)
+			require.Equal(t, to, r.Status)
+			require.Equal(t, 2, b.seatsTaken(t))
+
+			_, err = b.decide(t, r, models.RoleFinanceAdmin, models.CancellationApproved, b.early())
+			bookstest.RequireCode(t, models.CodeInvalidState, err)
+
+			b.ask(t, *tx.BookingID, b.early(), 2) // another one may follow
+			b.RequireBooks(t)
+		})
+	}
+}
+
+// A decision that comes after the departure is none: the request has expired by it.
+func TestDecisionAfterDeparture(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.Paid(t, 1)
+	r := b.ask(t, *tx.BookingID, b.early())
+
+	_, err := b.decide(t, r, models.RoleFinanceAdmin, models.CancellationApproved, b.Trip.DepartureAt)
+	bookstest.RequireCode(t, models.CodeInvalidState, err)
+
+	r, err = b.Store.Cancellations.ByID(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Equal(t, models.CancellationExpired, r.Status)
+}
+
+func TestWhoMayAskAndDecide(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.Paid(t, 1)
+
+	_, err := b.Store.Cancellations.Request(t.Context(), b.As(models.RoleAdmin), asking(*tx.BookingID), b.early())
+	bookstest.RequireCode(t, models.CodeNotFound, err)
+	_, err = b.Store.Cancellations.Request(t.Context(), b.owner(), asking(*tx.BookingID, 2), b.early())
+	bookstest.RequireCode(t, models.CodeValidation, err)
+	_, err = b.Store.Cancellations.Request(t.Context(), b.owner(), asking(*tx.BookingID), b.Trip.DepartureAt)
+	bookstest.RequireCode(t, models.CodeInvalidState, err)
+	_, err = b.Store.Cancellations.Request(t.Context(), b.owner(), asking(b.Book(t, b.Trip, 1).ID), b.early())
+	bookstest.RequireCode(t, models.CodeInvalidState, err)
+
+	ask := asking(*tx.BookingID)
+	r, err := b.Store.Cancellations.Request(t.Context(), b.owner(), ask, b.early())
+	require.NoError(t, err)
+
+	same, err := b.Store.Cancellations.Request(t.Context(), b.owner(), ask, b.early())
+	require.NoError(t, err)
+	require.Equal(t, r.ID, same.ID)
+
+	// Who has booked cannot approve, whatever role the account has by now.
+	_, err = b.Store.Cancellations.Decide(t.Context(), db.Actor{UserID: b.Customer.ID, Role: models.RoleFinanceAdmin},
+		cancellations.Decision{RequestID: r.ID, To: models.CancellationApproved}, b.early())
+	bookstest.RequireCode(t, models.CodeForbidden, err)
+}
+
+func TestPoliciesApproveAlone(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.CancelAlone, p.Approval.Above = true, models.MustMoney("100.00")
+	b := setup(t, p)
+
+	small, large := b.Paid(t, 1), b.Paid(t, 2)
+	r := b.ask(t, *small.BookingID, b.early())
+	require.Equal(t, models.CancellationApproved, r.Status)
+	require.Nil(t, r.DecidedBy)
+	require.NotNil(t, r.RefundID)
+
+	r = b.ask(t, *large.BookingID, b.early())
+	require.Equal(t, models.CancellationRequested, r.Status, "115.00 go back")
+	b.RequireBooks(t)
+}
+
+// The booking is cancelled otherwise: nothing is left to decide.
+func TestRequestOfABookingThatIsCancelledOtherwise(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx := b.Paid(t, 1)
+	r := b.ask(t, *tx.BookingID, b.early())
+	b.GiveBack(t, tx, "")
+
+	r, err := b.Store.Cancellations.ByID(t.Context(), r.ID)
+	require.NoError(t, err)
+	require.Equal(t, models.CancellationWithdrawn, r.Status)
+}
+
+func (b *books) seatsTaken(t *testing.T) int {
+	t.Helper()
+
+	return b.Count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID)
+}

@@ -1,0 +1,97 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/workflow"
+
+	"rihla/models"
+)
+
+// SignalCancellationDecided tells a cancellation request that it was decided, or that its trip was moved; what is true is in the database.
+const SignalCancellationDecided = "cancellation-decided"
+
+// remindAfter is how long a request waits before finance staff are reminded of it, and how long until the database is looked at again.
+const remindAfter = 24 * time.Hour
+
+// Cancellation waits for the decision about a customer's request to cancel passengers of a paid booking (rules: cancellations.request). Who
+// decides has it done in the database, and signals; this reminds finance staff after a day, and ends the request when its trip departs. A
+// request lives for a year at most, with one look a day.
+func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationRequestStatus, error) {
+	looks := workflow.GetSignalChannel(ctx, SignalCancellationDecided)
+	remindAt, reminded := workflow.Now(ctx).Add(remindAfter), false
+
+	for {
+		var state models.OpenCancellation
+
+		drain(looks)
+
+		dctx := withDatabase(ctx, "Read how the request stands; once its trip has departed, it expires")
+		if err := workflow.ExecuteLocalActivity(dctx, payments.LookAtCancellation, id, workflow.Now(ctx)).Get(ctx, &state); err != nil {
+			return state.Status, err
+		}
+
+		if err := showCancellation(ctx, &state, reminded); err != nil {
+			return state.Status, err
+		}
+
+		if state.Status != models.CancellationRequested {
+			drain(looks)
+
+			return state.Status, nil
+		}
+
+		next := workflow.Now(ctx).Add(remindAfter)
+		if !reminded && remindAt.Before(next) {
+			next = remindAt
+		}
+
+		if state.Until.Before(next) {
+			next = state.Until
+		}
+
+		if err := awaitLook(ctx, next, looks); err != nil {
+			return state.Status, err
+		}
+
+		if !reminded && looks.Len() == 0 && !workflow.Now(ctx).Before(remindAt) {
+			reminded = true
+
+			dctx := withDatabase(ctx, "Remind finance staff of a request that has waited for a day")
+			if err := workflow.ExecuteLocalActivity(dctx, payments.RemindOfCancellation, id).Get(ctx, nil); err != nil {
+				return state.Status, err
+			}
+		}
+	}
+}
+
+// awaitLook waits until it is time to look at the request again, or until a signal says so.
+func awaitLook(ctx workflow.Context, at time.Time, looks workflow.ReceiveChannel) error {
+	_, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
+		Timeout:      max(at.Sub(workflow.Now(ctx)), time.Second),
+		TimerOptions: workflow.TimerOptions{Summary: "Until the reminder, the next look or the departure"},
+	}, func() bool { return looks.Len() > 0 })
+
+	return err
+}
+
+// showCancellation says to operators how the request stands.
+func showCancellation(ctx workflow.Context, s *models.OpenCancellation, reminded bool) error {
+	text := fmt.Sprintf("The request to cancel %d seats is %s.", s.Seats, s.Status)
+
+	if s.Status == models.CancellationRequested {
+		text = fmt.Sprintf("A customer asks to cancel %d seats; %s %s go back if it is approved. Finance staff decide, or it expires at "+
+			"departure, %s.", s.Seats, s.Amount, models.Currency, s.Until.UTC().Format(time.RFC3339))
+		if reminded {
+			text += " It has waited for more than a day; finance staff were reminded."
+		}
+	}
+
+	setDetails(ctx, text)
+
+	return workflow.UpsertTypedSearchAttributes(ctx, attrPaymentStatus.ValueSet("CANCELLATION_"+string(s.Status)),
+		attrBookingID.ValueSet(s.BookingID.String()),
+		attrNeedsReview.ValueSet(reminded && s.Status == models.CancellationRequested))
+}
