@@ -77,6 +77,7 @@ func TestPeopleAreMarked(t *testing.T) {
 
 	require.ElementsMatch(t, []string{
 		"ListBookings", "ListTripBookings", "ListRefunds", "ListUsers", "ListStaff", "ListBuses", "ListAuditLogs",
+		"ListCancellationRequests", "ListAllCancellationRequests",
 	}, counted[contract.ListOfPeople])
 	require.Subset(t, counted[contract.OnePerson], []string{"GetBooking", "GetUser", "PatchUser", "GetStaff", "GetRefund", "GetPaymentTransaction"})
 	require.Subset(t, counted[contract.NoPeople], []string{"GetMe", "ListMyBookings", "ListTrips", "ListProviders"})

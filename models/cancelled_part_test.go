@@ -20,9 +20,6 @@ func paidBooking(amount models.Money) *models.PaymentTransaction {
 	}
 }
 
-// halalas is an amount in hundredths of a riyal.
-func halalas(n int64) models.Money { return models.MustMoney("0.01").Times(int(n)) }
-
 // percentOf is a percentage as a rate.
 func percentOf(percent int) models.Rate {
 	if percent == models.WholePercent {
@@ -74,7 +71,7 @@ func TestPartsAddUp(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
-		tx := paidBooking(halalas(rapid.Int64Range(1, 9_999_999).Draw(t, "price")))
+		tx := paidBooking(models.Halalas(rapid.Int64Range(1, 9_999_999).Draw(t, "price")))
 		booked := rapid.IntRange(1, 20).Draw(t, "booked")
 		percent := rapid.IntRange(0, 100).Draw(t, "percent")
 		steady := rapid.Bool().Draw(t, "one percentage")
@@ -93,7 +90,7 @@ func TestPartsAddUp(t *testing.T) {
 			}
 
 			if goodwill {
-				more := halalas(rapid.Int64Range(0, tx.Remaining().Halalas()/4).Draw(t, "given"))
+				more := models.Halalas(rapid.Int64Range(0, tx.Remaining().Halalas()/4).Draw(t, "given"))
 				tx.RefundedAmount, given = tx.RefundedAmount.Add(more), given.Add(more)
 			}
 

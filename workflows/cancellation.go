@@ -16,14 +16,17 @@ const SignalCancellationDecided = "cancellation-decided"
 // remindAfter is how long a request waits before finance staff are reminded of it, and how long until the database is looked at again.
 const remindAfter = 24 * time.Hour
 
+// cancellationRounds is after how many looks a request goes on in a new run: each is half a dozen events.
+const cancellationRounds = 100
+
 // Cancellation waits for the decision about a customer's request to cancel passengers of a paid booking (rules: cancellations.request). Who
-// decides has it done in the database, and signals; this reminds finance staff after a day, and ends the request when its trip departs. A
-// request lives for a year at most, with one look a day.
+// decides has it done in the database, and signals; this reminds finance staff after a day, and ends the request when its trip departs. It
+// looks once a day, and whenever it is told.
 func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationRequestStatus, error) {
 	looks := workflow.GetSignalChannel(ctx, SignalCancellationDecided)
 	remindAt, reminded := workflow.Now(ctx).Add(remindAfter), false
 
-	for {
+	for rounds := 1; ; rounds++ {
 		var state models.OpenCancellation
 
 		drain(looks)
@@ -41,6 +44,12 @@ func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationReques
 			drain(looks)
 
 			return state.Status, nil
+		}
+
+		if rounds >= cancellationRounds || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+			drain(looks) // the new run looks at once
+
+			return state.Status, workflow.NewContinueAsNewError(ctx, Cancellation, id)
 		}
 
 		next := workflow.Now(ctx).Add(remindAfter)

@@ -48,7 +48,7 @@ var properties = map[string]Input{
 // parameters are the texts of query parameters and headers by their names, in the same way.
 var parameters = map[string]Input{
 	"search": InputSearch, "city": InputText, "origin": InputText, "destination": InputText, "reference": InputReference,
-	"amount": InputAmount,
+	"amount": InputAmount, "passenger_ids": InputMachine,
 	"sort":   InputMachine, "cursor": InputMachine, "action": InputMachine, "entity": InputMachine, "return_to": InputMachine,
 	"code": InputMachine, "state": InputMachine, "error": InputMachine, "expires": InputMachine, "signature": InputMachine, "id": InputMachine,
 	"If-None-Match": InputMachine, IdempotencyHeader: InputMachine,

@@ -745,6 +745,9 @@ type BookingRefund struct {
 	Amount      Money      `json:"amount"`
 	CompletedAt *time.Time `json:"completed_at"`
 
+	// Currency ISO 4217. SAR, except of the manual refund of money that a gateway took in another currency.
+	Currency TakenCurrency `json:"currency"`
+
 	// ExpectedBy The day in Riyadh by which the customer's bank shows it; null for one that FAILED or waits for an approval.
 	ExpectedBy  *openapi_types.Date `json:"expected_by"`
 	ID          openapi_types.UUID  `json:"id"`
@@ -1066,7 +1069,12 @@ type CancelledBooking struct {
 	CancellationID openapi_types.UUID `json:"cancellation_id"`
 
 	// CancellationStatus PENDING: its refund waits for the approval of a second person, and nothing is cancelled yet. DONE: the passengers are cancelled. VOID: it was not approved.
-	CancellationStatus CancellationStatus `json:"cancellation_status"`
+	CancellationStatus        CancellationStatus `json:"cancellation_status"`
+	CancellationStatusLabelAr string             `json:"cancellation_status_label_ar"`
+	CancellationStatusLabelEn string             `json:"cancellation_status_label_en"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
 
 	// FeeAmount An amount in SAR, exactly 2 decimals.
 	//

@@ -57,10 +57,11 @@ func (o *Operations) CancelPaidBooking(
 
 	part := done.Cancellation.Part()
 
-	return gen.CancelPaidBooking200JSONResponse{Data: gen.CancelledBooking{
+	return gen.CancelPaidBooking200JSONResponse{Data: labelled(gen.CancelledBooking{
 		Booking: body, CancellationID: done.Cancellation.ID, CancellationStatus: done.Cancellation.Status,
 		RefundID: done.Cancellation.RefundID, RefundAmount: part.Refund, FeeAmount: part.Fee(),
-	}}, nil
+		Currency: models.Currency,
+	})}, nil
 }
 
 // cancelOrder gives a cancellation and its refund their identity: the caller's key, or one of their own.
@@ -110,7 +111,7 @@ func (o *Operations) addRefunds(ctx context.Context, b *gen.Booking) error {
 func bookingRefundOf(r *models.Refund) gen.BookingRefund {
 	label := r.Status.Label()
 	out := gen.BookingRefund{
-		ID: r.ID, Amount: r.Amount, Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, RequestedAt: utc(r.CreatedAt),
+		ID: r.ID, Amount: r.Amount, Currency: r.Currency, Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, RequestedAt: utc(r.CreatedAt),
 		CompletedAt: utcOrNil(r.CompletedAt),
 	}
 

@@ -55,6 +55,9 @@ type world struct {
 	outside models.PaymentTransaction // of which the gateway gave some back without an order
 	again   models.PaymentTransaction // a second payment, still owed
 
+	parts                  models.PaymentTransaction // of three seats, two of which were cancelled one after the other
+	byPlatform, byProvider models.Refund             // what went back for each of the two, by whom it was borne
+
 	owedAgain, repaid models.Refund // that failed after they had succeeded; the second was paid out then
 }
 
@@ -102,6 +105,7 @@ func newWorld(t *testing.T) *world {
 	w.payLate(t)
 	w.seal(t)
 	w.refundByPolicy(t)
+	w.cancelParts(t)
 	w.refundByHand(t)
 	w.revertTwice(t)
 	w.cameBack(t)
@@ -126,8 +130,14 @@ func (w *world) seal(t *testing.T) {
 func (w *world) book(t *testing.T) models.Booking {
 	t.Helper()
 
+	return w.bookFor(t, models.Passenger{Name: "Passenger"})
+}
+
+func (w *world) bookFor(t *testing.T, passengers ...models.Passenger) models.Booking {
+	t.Helper()
+
 	b, err := w.s.Bookings.CreateBooking(t.Context(), bookings.NewBooking{
-		UserID: w.Users[models.RoleEndUser].ID, TripID: w.Trip.ID, Passengers: []models.Passenger{{Name: "Passenger"}},
+		UserID: w.Users[models.RoleEndUser].ID, TripID: w.Trip.ID, Passengers: passengers,
 		ContactName: "Contact", ContactEmail: "contact@rihla.test", ContactPhone: "+966500000000", Method: models.MethodCreditCard,
 	}, time.Now())
 	require.NoError(t, err)
@@ -317,6 +327,7 @@ func (w *world) refundByPolicy(t *testing.T) {
 
 	r := models.RefundRequest{
 		ID: models.NewID(), BookingID: *tx.BookingID, Type: models.RefundPolicy, RequestedBy: &w.finance.UserID, Role: w.finance.Role,
+		CancelBooking: new(false),
 	}
 	_, err := w.s.Refunds.OrderRefund(t.Context(), r, w.Trip.DepartureAt.Add(-30*time.Hour))
 	require.NoError(t, err)
@@ -325,6 +336,30 @@ func (w *world) refundByPolicy(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "42.50", w.policy.Amount.String())
 	w.settle(t, w.policy, models.RefundSucceeded)
+}
+
+// cancelParts cancels two of three passengers, one by the policy and one for an amount; one side alone bears each refund.
+func (w *world) cancelParts(t *testing.T) {
+	t.Helper()
+
+	one := models.Passenger{Name: "Passenger"}
+	w.parts = w.open(t, models.Attempt{BookingID: w.bookFor(t, one, one, one).ID, Number: 1})
+	w.report(t, w.parts, models.EventPaymentSucceeded, w.parts.Amount)
+
+	cancel := func(position int, o models.CancelOrder, bearer models.RefundBearer) models.Refund {
+		o.ID, o.Passengers = models.NewID(), []uuid.UUID{models.PassengerID(*w.parts.BookingID, position)}
+
+		done, err := w.s.Refunds.Cancel(t.Context(), models.RefundRequest{
+			ID: models.NewID(), BookingID: *w.parts.BookingID, RequestedBy: &w.finance.UserID, Role: w.finance.Role, Bearer: bearer,
+		}, o, w.Trip.DepartureAt.Add(-30*time.Hour))
+		require.NoError(t, err)
+		w.settle(t, *done.Refund, models.RefundSucceeded)
+
+		return *done.Refund
+	}
+
+	w.byPlatform = cancel(2, models.CancelOrder{RefundBy: models.CancelByPolicy}, models.BearByPlatform)
+	w.byProvider = cancel(1, models.CancelOrder{RefundBy: models.CancelByAmount, Amount: new(models.MustMoney("100.01"))}, models.BearByProvider)
 }
 
 // refundByHand has two parts of a bill given back: one is paid out, one is not.

@@ -56,6 +56,7 @@ func enumsOfModels(t *testing.T) (values map[string][]string, columns map[string
 	t.Helper()
 
 	values, columns = map[string][]string{}, map[string]string{}
+	aliases := map[string]string{}
 	files, err := filepath.Glob("../../../models/*.go")
 	require.NoError(t, err)
 
@@ -85,6 +86,10 @@ func enumsOfModels(t *testing.T) (values map[string][]string, columns map[string
 						}
 					}
 				}
+			case *ast.TypeSpec:
+				if of, ok := n.Type.(*ast.Ident); ok && n.Assign.IsValid() {
+					aliases[n.Name.Name] = of.Name
+				}
 			case *ast.StructType:
 				columnsOf(n, columns)
 			}
@@ -95,6 +100,10 @@ func enumsOfModels(t *testing.T) (values map[string][]string, columns map[string
 
 	for kind := range values {
 		slices.Sort(values[kind])
+	}
+
+	for name, of := range aliases {
+		values[name] = values[of]
 	}
 
 	return values, columns

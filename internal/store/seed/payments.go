@@ -49,8 +49,13 @@ func (g *grower) booking(rows *seedRows, c *seedCompany, t *models.Trip) {
 
 	rows.addTransaction(&pay)
 	rows.add("bookings", id, t.ID, c.id, pay.UserID, string(status), seats, status == models.BookingConfirmed, pay.ExpiresAt, numeric(amount),
-		rate(pay.VATRate), numeric(pay.VATAmount), `[{"name": "مسافر"}]`, "عميل", recipient, "", string(models.LocaleArabic), made, at,
+		rate(pay.VATRate), numeric(pay.VATAmount), travellers(seats), "عميل", recipient, "", string(models.LocaleArabic), made, at,
 		t.DepartureAt, g.policies.Cancellation.String())
+}
+
+// travellers are the passengers of a booking, as its column has them.
+func travellers(seats int) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(`{"name": "مسافر"}, `, seats), ", ") + "]"
 }
 
 // campaign advertises a trip for a week.
