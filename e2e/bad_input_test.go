@@ -62,8 +62,11 @@ type targets struct {
 	bare    []target // every other one that changes something, about what does not exist: their bodies are not read
 	booking harness.Booking
 	paid    harness.Booking
-	waiting refund         // for finance staff
-	here    *harness.Stack // with what searches look for; of TestWords
+	waiting refund          // for finance staff
+	asked   harness.Booking // paid; its cancellation can be asked for
+	sold    harness.Booking // paid; it can be cancelled
+	decided string          // for the cancellation of a paid booking, withdrawn
+	here    *harness.Stack  // with what searches look for; of TestWords
 }
 
 func newTargets(t *testing.T, s *harness.Stack) *targets {
@@ -80,6 +83,8 @@ func newTargets(t *testing.T, s *harness.Stack) *targets {
 	user := w.As(models.RoleEndUser)
 	w.booking, w.paid = user.Book(1), user.BookPaid(1)
 	w.waiting = decoded[refund](t, http.StatusAccepted, w.As(models.RoleFinanceAdmin).Post(refundPath(user.BookBilled(1).ID), fully()))
+	w.asked, w.sold = user.BookPaid(1), user.BookPaid(1)
+	w.decided = withdrawn(t, user, w.asked.ID)
 	campaign := s.NewCampaign("1000.00", 3)
 
 	// An event about nothing we know leaves an incident.
@@ -99,6 +104,17 @@ func newTargets(t *testing.T, s *harness.Stack) *targets {
 	w.requireAllWrites(t)
 
 	return w
+}
+
+// withdrawn is a request for the cancellation of a booking that was taken back.
+func withdrawn(t *testing.T, customer *harness.Caller, booking uuid.UUID) string {
+	t.Helper()
+
+	path := "/api/v1/bookings/" + booking.String() + "/cancellation-requests"
+	id := decoded[refund](t, http.StatusCreated, customer.Post(path, map[string]any{})).ID.String()
+	require.Equal(t, http.StatusOK, customer.Post(path+"/"+id+"/withdraw", nil).Status)
+
+	return id
 }
 
 // As is a caller who has signed in already: signing in writes a row.

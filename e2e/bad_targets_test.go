@@ -77,6 +77,23 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 			"refund_type": "PARTIAL", "amount": models.MustMoney("1.00"), "reason": "no reason",
 		}},
 		{
+			"RequestCancellation", http.MethodPost, "/api/v1/bookings/" + w.asked.ID.String() + "/cancellation-requests",
+			w.As(models.RoleEndUser),
+			map[string]any{"reason": "no reason"},
+		},
+		{
+			"ApproveCancellation", http.MethodPost, "/api/v1/admin/cancellation-requests/" + w.decided + "/approve", w.As(models.RoleAdmin),
+			map[string]any{"note": "compared"},
+		},
+		{
+			"RejectCancellation", http.MethodPost, "/api/v1/admin/cancellation-requests/" + w.decided + "/reject", w.As(models.RoleAdmin),
+			map[string]any{"note": "too late"},
+		},
+		{
+			"CancelPaidBooking", http.MethodPost, "/api/v1/admin/bookings/" + w.sold.ID.String() + "/cancel", w.As(models.RoleFinanceAdmin),
+			map[string]any{"refund": "AMOUNT", "amount": models.MustMoney("1.00"), "cause": "OTHER", "reason": "no reason"},
+		},
+		{
 			"RefundLatePayment", http.MethodPost, "/api/v1/admin/payment-transactions/" + w.paid.Payment.TransactionID.String() + "/refund",
 			w.As(models.RoleFinanceAdmin),
 			map[string]any{"reason": "once more"},
@@ -203,6 +220,7 @@ func (w *targets) bareTargets() []target {
 	}
 	out := slices.Grow([]target{
 		{"CancelBooking", http.MethodPost, "/api/v1/bookings/" + id + "/cancel", w.As(models.RoleEndUser), nil},
+		{"WithdrawCancellation", http.MethodPost, "/api/v1/bookings/" + id + "/cancellation-requests/" + id + "/withdraw", w.As(models.RoleEndUser), nil},
 		{"SendCheckoutLink", http.MethodPost, "/api/v1/admin/bookings/" + id + "/send-checkout", admin, nil},
 		{"PublishTrip", http.MethodPost, "/api/v1/trips/" + id + "/publish", staff, nil},
 		{"PauseAdCampaign", http.MethodPost, "/api/v1/ad-campaigns/" + id + "/pause", staff, nil},

@@ -113,7 +113,13 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 	campaign := s.NewCampaign("100.00", 1)
 	change("UPDATE ad_campaigns SET deleted_at = now() WHERE id = $1", campaign)()
 
-	unpaid, noted := customer.Book(1), models.NewID()
+	unpaid, asked, cancelled, noted := customer.Book(1), customer.Book(1), customer.Book(1), models.NewID()
+	paid := func(b harness.Booking) func() {
+		return func() {
+			require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
+			require.Equal(t, models.TransactionPaid, customer.Await(b.ID).PaymentStatus)
+		}
+	}
 
 	line := func() uuid.UUID { return entriesOf(t, s, customer.BookPaid(1).ID)[0].ID }
 	mark := func(id uuid.UUID) { decoded[record](t, http.StatusOK, finance.Post(markPath(id), nil)) }
@@ -144,12 +150,17 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 			http.StatusConflict, models.CodeBookingNotPayable, again, http.StatusAccepted,
 		},
 		"RefundBooking": {
-			finance, refundPath(unpaid.ID), partly("10.00"), http.StatusConflict, models.CodeBookingNotRefundable,
-			func() {
-				require.NoError(t, s.Pay(*unpaid.Payment.CheckoutURL, "succeed"))
-				require.Equal(t, models.TransactionPaid, customer.Await(unpaid.ID).PaymentStatus)
-			},
-			http.StatusCreated,
+			finance, refundPath(unpaid.ID), partly("10.00"), http.StatusConflict, models.CodeBookingNotRefundable, paid(unpaid), http.StatusCreated,
+		},
+		"RequestCancellation": {
+			customer, bookingsPath + "/" + asked.ID.String() + "/cancellation-requests", because(), http.StatusConflict, models.CodeInvalidState,
+			paid(asked), http.StatusCreated,
+		},
+		"CancelPaidBooking": {
+			finance, "/api/v1/admin/bookings/" + cancelled.ID.String() + "/cancel",
+			map[string]any{"refund": "FULL"},
+			http.StatusConflict,
+			models.CodeInvalidState, paid(cancelled), http.StatusOK,
 		},
 		// Money that came late is ordered back by the service itself: what a person could order ends no sooner than the test.
 		"RefundLatePayment": {

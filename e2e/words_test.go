@@ -103,6 +103,7 @@ var samples = map[contract.Input]string{
 var unread = []string{
 	"VerifyEmail", "ResetPassword", // the tokens of mails (e2e/identity)
 	"ApproveRefund", "RejectRefund", "RejectRefundPayout", "RefundLatePayment", // what is decided, or was never asked
+	"ApproveCancellation", "RejectCancellation",
 }
 
 // typedBodies sends the body of every operation with all its texts written in every way, and once more as it is meant.

@@ -237,7 +237,9 @@ func (w *world) requireIts(t *testing.T, op operation, c cell, r request, a harn
 	if a.Status == http.StatusOK && len(r.ids) > 0 {
 		id := data["id"]
 		switch c.operation {
-		case "GetPaymentStatus", "GetRefundQuote", "PreviewRefund":
+		case "CancelPaidBooking":
+			id = data["booking"].(map[string]any)["id"] //nolint:forcetypeassert // the answer was held against the document
+		case "GetPaymentStatus", "GetRefundQuote", "PreviewRefund", "GetCancellationQuote":
 			id = data["booking_id"]
 		case "GetBalanceOfProvider":
 			id = data["provider_id"]

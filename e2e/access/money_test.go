@@ -86,6 +86,12 @@ func (w *world) aboutRefunds(t *testing.T, c cell) request {
 	switch c.operation {
 	case "RefundBooking":
 		return w.refund(c)
+	case "CancelPaidBooking":
+		return request{ids: w.refund(c).ids, body: object{"refund": "FULL"}}
+	case "ApproveCancellation":
+		return request{ids: w.request(t, c), body: object{}}
+	case "RejectCancellation":
+		return request{ids: w.request(t, c), body: object{"note": "The trip is tomorrow"}}
 	case "GetRefundQuote":
 		return request{ids: w.refund(c).ids}
 	case "PreviewRefund":

@@ -128,10 +128,16 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 		body["trip_id"] = w.publicTrip(c)
 
 		return request{body: body}
-	case "GetBooking", "GetPaymentStatus":
+	case "GetBooking", "GetPaymentStatus", "ListCancellationRequests":
 		return request{ids: w.booking(t, c, false)}
 	case "CancelBooking":
 		return request{ids: w.booking(t, c, true)}
+	case "GetCancellationQuote":
+		return request{ids: w.paidBooking(t, c)}
+	case "RequestCancellation":
+		return request{ids: w.paidBooking(t, c), body: object{"reason": "We cannot come"}}
+	case "WithdrawCancellation":
+		return request{ids: w.requested(t, c)}
 	case "CreateBookingIntent":
 		return request{ids: w.booking(t, c, true), body: object{"payment_method": "credit_card"}}
 
