@@ -156,6 +156,8 @@ func (w *targets) searches(t *testing.T) map[search]foundBy {
 	require.Equal(t, http.StatusOK, w.As(models.RoleAdmin).Post("/api/v1/admin/refunds/"+paidOut+"/confirm-payout",
 		map[string]any{"payout_reference": "REFUND\u2011٢٠٢٦", "paid_out_on": models.DateIn(time.Now()).String()}).Status)
 
+	asked := decoded[refund](t, http.StatusCreated, customer.Post(bookingsPath+"/"+booked.ID.String()+"/cancellation-requests", map[string]any{})).ID.String()
+
 	numbers := func(plain string) []string {
 		return []string{plain, strings.ToLower(plain), arabicDigits.Replace(plain), farsiDigits.Replace(wordDashes.Replace(plain)), "\u2066" + plain + "\u2069", "\u200e" + plain + "\u200f\ufeff"}
 	}
@@ -200,6 +202,7 @@ func (w *targets) searches(t *testing.T) map[search]foundBy {
 		{"ListBookings", "search"}:                 {id: booked.ID.String(), typed: sale},
 		{"ListPaymentTransactions", "search"}:      {id: booked.Payment.TransactionID.String(), typed: sale},
 		{"ListPaymentTransactions", "reference"}:   {id: booked.Payment.TransactionID.String(), typed: [][]string{{reference, arabicDigits.Replace(reference), "\u202a" + reference + "\u202c"}}},
+		{"ListAllCancellationRequests", "search"}:  {id: asked, typed: sale},
 		{"ListRefunds", "search"}:                  {id: paidOut, typed: append(sale, numbers("REFUND-2026"), whole(paidOut))},
 		{"ListFinancialRecords", "search"}:         {id: line, typed: lines},
 		{"ListProviderFinancialRecords", "search"}: {id: line, typed: lines},

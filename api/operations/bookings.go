@@ -184,7 +184,11 @@ func (o *Operations) GetBooking(ctx context.Context, r gen.GetBookingRequestObje
 		return nil, err
 	}
 
-	return gen.GetBooking200JSONResponse{Data: body}, o.addRefunds(ctx, &body)
+	if err := o.addRefunds(ctx, &body); err != nil {
+		return nil, err
+	}
+
+	return gen.GetBooking200JSONResponse{Data: body}, nil
 }
 
 // readsBooking reports whether the caller may see a booking of owner.
