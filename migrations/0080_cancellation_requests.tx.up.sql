@@ -35,7 +35,7 @@ CREATE INDEX requests_booking ON cancellation_requests (booking_id, requested_at
 CREATE INDEX requests_by_age ON cancellation_requests (requested_at, id);
 CREATE INDEX requests_waiting ON cancellation_requests (requested_at) WHERE status = 'REQUESTED';
 
--- What was asked for never changes, and it is decided once: the customer's request is approved by somebody else.
+-- What was asked for never changes, and it is decided once: the customer cannot approve it.
 CREATE FUNCTION guard_cancellation_request() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     decision CONSTANT text[] := '{status,note,decided_by,decided_at,cancellation_id,looked_at}';

@@ -993,7 +993,7 @@ type CancellationRequest struct {
 	CustomerName *string    `json:"customer_name,omitempty"`
 	DecidedAt    *time.Time `json:"decided_at"`
 
-	// DecidedBy Null while nobody has decided and when the service did.
+	// DecidedBy Null while it is undecided, and when the service decided.
 	DecidedBy   *openapi_types.UUID `json:"decided_by"`
 	DepartureAt *time.Time          `json:"departure_at,omitempty"`
 	ID          openapi_types.UUID  `json:"id"`
@@ -1014,7 +1014,7 @@ type CancellationRequest struct {
 	RefundID    *openapi_types.UUID `json:"refund_id"`
 	RequestedAt time.Time           `json:"requested_at"`
 
-	// Status EXPIRED: the trip departed before anybody decided.
+	// Status EXPIRED: the trip departed before a decision.
 	Status        CancellationRequestStatus `json:"status"`
 	StatusLabelAr string                    `json:"status_label_ar"`
 	StatusLabelEn string                    `json:"status_label_en"`
@@ -1047,13 +1047,8 @@ type CancellationRequestPageAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
-// CancellationRequestStatus EXPIRED: the trip departed before anybody decided.
+// CancellationRequestStatus EXPIRED: the trip departed before a decision.
 type CancellationRequestStatus = models.CancellationRequestStatus
-
-// CancellationRequestsAnswer defines model for CancellationRequestsAnswer.
-type CancellationRequestsAnswer struct {
-	Data []CancellationRequest `json:"data"`
-}
 
 // CancellationStatus PENDING: its refund waits for the approval of a second person, and nothing is cancelled yet. DONE: the passengers are cancelled. VOID: it was not approved.
 type CancellationStatus = models.CancellationStatus
@@ -2249,7 +2244,7 @@ type Passenger struct {
 	ID             *openapi_types.UUID `json:"id,omitempty"`
 	Name           string              `json:"name"`
 
-	// Status Whether the passenger travels: of a CANCELLED booking nobody does.
+	// Status Whether the passenger travels. On a CANCELLED booking every passenger is CANCELLED.
 	Status        *PassengerStatus `json:"status,omitempty"`
 	StatusLabelAr *string          `json:"status_label_ar,omitempty"`
 	StatusLabelEn *string          `json:"status_label_en,omitempty"`
@@ -2266,7 +2261,7 @@ type PassengerInput struct {
 	Name PersonName `json:"name"`
 }
 
-// PassengerStatus Whether the passenger travels: of a CANCELLED booking nobody does.
+// PassengerStatus Whether the passenger travels. On a CANCELLED booking every passenger is CANCELLED.
 type PassengerStatus = models.PassengerStatus
 
 // PasswordChange The password that holds, and the one that shall.
@@ -4737,6 +4732,22 @@ type GetCancellationQuoteParams struct {
 	PassengerIds *string `form:"passenger_ids,omitempty" json:"passenger_ids,omitempty"`
 }
 
+// ListCancellationRequestsParams defines parameters for ListCancellationRequests.
+type ListCancellationRequestsParams struct {
+	// Sort `requested_at`. Default `-requested_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // RequestCancellationParams defines parameters for RequestCancellation.
 type RequestCancellationParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
@@ -5636,7 +5647,7 @@ type ServerInterface interface {
 	GetCancellationQuote(c *fiber.Ctx, id ID, params GetCancellationQuoteParams) error
 	// ListCancellationRequests List the cancellation requests of a booking
 	// (GET /api/v1/bookings/{id}/cancellation-requests)
-	ListCancellationRequests(c *fiber.Ctx, id ID) error
+	ListCancellationRequests(c *fiber.Ctx, id ID, params ListCancellationRequestsParams) error
 	// RequestCancellation Ask for a cancellation
 	// (POST /api/v1/bookings/{id}/cancellation-requests)
 	RequestCancellation(c *fiber.Ctx, id ID, params RequestCancellationParams) error
@@ -9497,8 +9508,45 @@ func (siw *ServerInterfaceWrapper) ListCancellationRequests(c *fiber.Ctx) error 
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCancellationRequestsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.ListCancellationRequests(c, id)
+		return siw.Handler.ListCancellationRequests(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -14739,14 +14787,15 @@ func (response GetCancellationQuote200JSONResponse) VisitGetCancellationQuoteRes
 }
 
 type ListCancellationRequestsRequestObject struct {
-	ID ID `json:"id"`
+	ID     ID `json:"id"`
+	Params ListCancellationRequestsParams
 }
 
 type ListCancellationRequestsResponseObject interface {
 	VisitListCancellationRequestsResponse(ctx *fiber.Ctx) error
 }
 
-type ListCancellationRequests200JSONResponse CancellationRequestsAnswer
+type ListCancellationRequests200JSONResponse CancellationRequestPageAnswer
 
 func (response ListCancellationRequests200JSONResponse) VisitListCancellationRequestsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
@@ -19388,10 +19437,11 @@ func (sh *strictHandler) GetCancellationQuote(ctx *fiber.Ctx, id ID, params GetC
 }
 
 // ListCancellationRequests operation middleware
-func (sh *strictHandler) ListCancellationRequests(ctx *fiber.Ctx, id ID) error {
+func (sh *strictHandler) ListCancellationRequests(ctx *fiber.Ctx, id ID, params ListCancellationRequestsParams) error {
 	var request ListCancellationRequestsRequestObject
 
 	request.ID = id
+	request.Params = params
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCancellationRequests(ctx.UserContext(), request.(ListCancellationRequestsRequestObject))

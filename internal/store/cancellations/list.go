@@ -35,6 +35,7 @@ func (s *Store) ByID(ctx context.Context, id uuid.UUID) (models.CancellationRequ
 type Filter struct {
 	Status     models.CancellationRequestStatus
 	ProviderID uuid.UUID
+	BookingID  uuid.UUID
 	Search     string // what ListBookings finds their bookings by
 	Page       db.Page
 }
@@ -49,6 +50,7 @@ var requestOrder = db.Order{
 func (s *Store) List(ctx context.Context, f Filter) (db.Listed[models.CancellationRequest], error) {
 	q := db.WhereEqual(s.db.NewSelect().Join("JOIN bookings AS bk ON bk.id = cr.booking_id"), "cr.status", f.Status)
 	q = db.WhereEqual(q, "bk.provider_id", f.ProviderID)
+	q = db.WhereEqual(q, "cr.booking_id", f.BookingID)
 
 	if f.Search != "" {
 		found, err := bookings.ParseSearch(f.Search)
@@ -67,7 +69,7 @@ func (s *Store) List(ctx context.Context, f Filter) (db.Listed[models.Cancellati
 	})
 }
 
-// LeftBehind are requests that nobody has decided and whose workflow was not started within grace, or has not ended them so long after the
+// LeftBehind are undecided requests whose workflow was not started within grace, or has not ended them so long after the
 // departure. They come in no order, so that some which cannot be handed over never keep the others back for good.
 func (s *Store) LeftBehind(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]uuid.UUID, error) {
 	var ids []uuid.UUID
