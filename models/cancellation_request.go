@@ -47,6 +47,7 @@ type CancellationRequest struct {
 	CancellationID *uuid.UUID                `bun:"cancellation_id"` // of APPROVED
 	BodyHash       []byte                    `bun:"body_hash"`
 	LookedAt       *time.Time                `bun:"looked_at"` // when its workflow first did
+	ClosedAt       *time.Time                `bun:"closed_at"` // when its workflow saw that it is decided
 
 	// For people: of the booking, and the refund that was ordered with the approval.
 	BookingNumber string     `bun:"booking_number,scanonly"`

@@ -192,6 +192,12 @@ func (s *Store) Expire(ctx context.Context, id uuid.UUID, now time.Time) (models
 			}
 		}
 
+		if r.Status != models.CancellationRequested && r.ClosedAt == nil {
+			if _, err := tx.NewUpdate().Model(&r).Set("closed_at = ?", now).WherePK().Exec(ctx); err != nil {
+				return fmt.Errorf("note that the workflow ends: %w", err)
+			}
+		}
+
 		out = models.OpenCancellation{
 			Status: r.Status, BookingID: r.BookingID, Until: departure, Seats: len(r.Positions), Amount: r.RefundAmount,
 		}
