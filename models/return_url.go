@@ -16,7 +16,7 @@ const ReturnPath = "/api/v1/payments/returns/"
 // PayPath is where our pages are on which customers pay; the id of the page follows, which opens it.
 const PayPath = "/pay/"
 
-// TicketPath is where the links in mails open a ticket; what the link is made of follows, which opens it.
+// TicketPath is where the links in mails open a ticket; the booking's id follows, and a signature as the query.
 const TicketPath = "/api/v1/tickets/"
 
 // ReturnRules say to which addresses customers may be sent after they have paid.

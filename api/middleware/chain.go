@@ -323,7 +323,7 @@ func logRoute(f *fiber.Ctx) string {
 
 // logPath is a path for log lines, without what opens something, wherever in it that begins: the route says the rest.
 func logPath(path string) string {
-	for _, secret := range []string{models.ReturnPath, models.PayPath, models.TicketPath} {
+	for _, secret := range []string{models.ReturnPath, models.PayPath} {
 		if at := strings.Index(strings.ToLower(path), secret); at >= 0 {
 			path = path[:at] + secret
 		}
