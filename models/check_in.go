@@ -32,6 +32,14 @@ const (
 	CheckInInvalid   CheckInStatus = "INVALID"
 )
 
+var checkInLabels = map[CheckInStatus]Label{
+	CheckInDone: {"صعد", "Checked in"}, CheckInAlready: {"سُجّل صعوده من قبل", "Already checked in"}, CheckInCancelled: {"ملغى", "Cancelled"},
+	CheckInOtherTrip: {"تذكرة رحلة أخرى", "Ticket of another trip"}, CheckInInvalid: {"تذكرة غير صالحة", "Invalid ticket"},
+}
+
+// Label is what became of a report, for people.
+func (s CheckInStatus) Label() Label { return checkInLabels[s] }
+
 // checkInSkew is how far the clock of a device may be ahead of ours.
 const checkInSkew = 5 * time.Minute
 

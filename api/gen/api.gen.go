@@ -1249,7 +1249,7 @@ type CheckInPassenger struct {
 	Name          string             `json:"name"`
 	PassengerID   openapi_types.UUID `json:"passenger_id"`
 
-	// Status Whether the passenger travels: of a CANCELLED booking nobody does.
+	// Status Whether the passenger travels. On a CANCELLED booking every passenger is CANCELLED.
 	Status        PassengerStatus `json:"status"`
 	StatusLabelAr string          `json:"status_label_ar"`
 	StatusLabelEn string          `json:"status_label_en"`
@@ -1271,12 +1271,14 @@ type CheckInReport struct {
 // Example: [{"at":"2026-12-01T05:58:00Z","device_id":"tablet-2","passenger_id":"019ab0c5-3000-8aaa-8bbb-000000000021"}]
 type CheckInReports = []CheckInReport
 
-// CheckInResult defines model for CheckInResult.
+// CheckInResult What became of an entry, and since when the passenger is checked in.
 type CheckInResult struct {
 	CheckedInAt *time.Time `json:"checked_in_at"`
 
 	// Status What became of an entry.
-	Status CheckInStatus `json:"status"`
+	Status        CheckInStatus `json:"status"`
+	StatusLabelAr string        `json:"status_label_ar"`
+	StatusLabelEn string        `json:"status_label_en"`
 }
 
 // CheckInResultsAnswer defines model for CheckInResultsAnswer.

@@ -37,7 +37,9 @@ func (o *Operations) ReportCheckIns(ctx context.Context, r gen.ReportCheckInsReq
 	}
 
 	return gen.ReportCheckIns200JSONResponse{Data: mapEach(done, func(d *bookings.Reported) gen.CheckInResult {
-		return gen.CheckInResult{Status: d.Status, CheckedInAt: utcOrNil(d.At)}
+		label := d.Status.Label()
+
+		return gen.CheckInResult{Status: d.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, CheckedInAt: utcOrNil(d.At)}
 	})}, nil
 }
 
