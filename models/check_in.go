@@ -40,21 +40,19 @@ var checkInLabels = map[CheckInStatus]Label{
 // Label is what became of a report, for people.
 func (s CheckInStatus) Label() Label { return checkInLabels[s] }
 
-// checkInSkew is how far the clock of a device may be ahead of ours.
+// checkInSkew is how far the clock of a device may be from ours.
 const checkInSkew = 5 * time.Minute
 
 // CheckInTime is the moment of a check-in that a device reports at now, for a booking of an earlier moment: hours ago, when it had no
-// network. A clock that is a little ahead counts as now; a moment further ahead, or before the booking, is none.
+// network. Ahead of us by checkInSkew counts as now; further ahead, and so long before the booking, is no moment.
 func CheckInTime(at, booked, now time.Time) (moment time.Time, ok bool) {
-	at, now = at.Truncate(time.Microsecond), now.Truncate(time.Microsecond)
-
 	switch {
-	case at.Before(booked.Truncate(time.Microsecond)), at.After(now.Add(checkInSkew)):
+	case at.Before(booked.Add(-checkInSkew)), at.After(now.Add(checkInSkew)):
 		return time.Time{}, false
 	case at.After(now):
-		return now, true
+		return now.Truncate(time.Microsecond), true
 	default:
-		return at, true
+		return at.Truncate(time.Microsecond), true
 	}
 }
 
