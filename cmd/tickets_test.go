@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -113,9 +114,7 @@ func (b *fuzzBundle) checkIn(t *testing.T, token string, c ticket.Claims) {
 	}
 	entry := func(device string, more map[string]any) map[string]any {
 		e := map[string]any{"at": at, "device_id": device}
-		for name, value := range more {
-			e[name] = value
-		}
+		maps.Copy(e, more)
 
 		return e
 	}
@@ -128,9 +127,9 @@ func (b *fuzzBundle) checkIn(t *testing.T, token string, c ticket.Claims) {
 
 	var done struct {
 		Data []struct {
-			Status      models.CheckInStatus
-			CheckedInAt *time.Time `json:"checked_in_at"`
-		}
+			Status      models.CheckInStatus `json:"status"`
+			CheckedInAt *time.Time           `json:"checked_in_at"`
+		} `json:"data"`
 	}
 
 	require.NoError(t, json.Unmarshal([]byte(body), &done))

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/go-text/typesetting/font"
 )
 
 // The size of a page (A4), in points.
@@ -108,7 +110,7 @@ const (
 	firstPage   = firstFont + 2*fontObjects
 )
 
-func (w *writer) object(format string, args ...any) {
+func (w *writer) objectf(format string, args ...any) {
 	w.offsets = append(w.offsets, w.out.Len())
 	fmt.Fprintf(&w.out, "%d 0 obj\n"+format+"\nendobj\n", append([]any{len(w.offsets)}, args...)...)
 }
@@ -125,7 +127,7 @@ func (w *writer) stream(data []byte, more string) error {
 		return fmt.Errorf("compress: %w", err)
 	}
 
-	w.object("<</Filter /FlateDecode /Length %d%s>>\nstream\n%s\nendstream", packed.Len(), more, packed.Bytes())
+	w.objectf("<</Filter /FlateDecode /Length %d%s>>\nstream\n%s\nendstream", packed.Len(), more, packed.Bytes())
 
 	return nil
 }
@@ -141,9 +143,9 @@ func (d *Document) Bytes() ([]byte, error) {
 		fmt.Fprintf(&kids, "%d 0 R ", firstPage+2*i)
 	}
 
-	w.object("<</Type /Catalog /Pages %d 0 R /Lang (%s) /ViewerPreferences <</DisplayDocTitle true>>>>", pageTree, d.lang)
-	w.object("<</Type /Pages /Count %d /Kids [%s]>>", len(d.pages), kids.String())
-	w.object("<</Title <%s>>>", utf16Hex([]rune(d.title), true))
+	w.objectf("<</Type /Catalog /Pages %d 0 R /Lang (%s) /ViewerPreferences <</DisplayDocTitle true>>>>", pageTree, d.lang)
+	w.objectf("<</Type /Pages /Count %d /Kids [%s]>>", len(d.pages), kids.String())
+	w.objectf("<</Title <%s>>>", utf16Hex([]rune(d.title), true))
 
 	for i, face := range []*typeface{regular(), bold()} {
 		if err := w.font(face, firstFont+i*fontObjects, d.used[i == 1]); err != nil {
@@ -152,7 +154,7 @@ func (d *Document) Bytes() ([]byte, error) {
 	}
 
 	for i, page := range d.pages {
-		w.object("<</Type /Page /Parent %d 0 R /MediaBox [0 0 %.2f %.2f] /Contents %d 0 R /Resources <</Font <</F1 %d 0 R /F2 %d 0 R>>>>>>",
+		w.objectf("<</Type /Page /Parent %d 0 R /MediaBox [0 0 %.2f %.2f] /Contents %d 0 R /Resources <</Font <</F1 %d 0 R /F2 %d 0 R>>>>>>",
 			pageTree, Width, Height, firstPage+2*i+1, firstFont, firstFont+fontObjects)
 
 		if err := w.stream(page.Bytes(), ""); err != nil {
@@ -174,6 +176,7 @@ func (d *Document) Bytes() ([]byte, error) {
 
 // font writes the fontObjects of a font: glyphs are named by their numbers (Identity-H).
 func (w *writer) font(t *typeface, first int, used map[int][]rune) error {
+	face := font.NewFace(t.font)
 	glyphs := slices.Sorted(maps.Keys(used))
 	set := map[int]bool{}
 
@@ -181,7 +184,7 @@ func (w *writer) font(t *typeface, first int, used map[int][]rune) error {
 
 	for _, g := range glyphs {
 		set[g] = true
-		fmt.Fprintf(&widths, "%d [%.0f] ", g, t.advance(g))
+		fmt.Fprintf(&widths, "%d [%.0f] ", g, face.HorizontalAdvance(font.GID(g))*em/float32(t.upem)) //nolint:gosec // of the font
 
 		if text := used[g]; len(text) > 0 {
 			fmt.Fprintf(&unicode, "1 beginbfchar <%04X> <%s> endbfchar\n", g, utf16Hex(text, false))
@@ -190,11 +193,11 @@ func (w *writer) font(t *typeface, first int, used map[int][]rune) error {
 
 	name := "AAAAAA+" + t.name
 
-	w.object("<</Type /Font /Subtype /Type0 /BaseFont /%s /Encoding /Identity-H /DescendantFonts [%d 0 R] /ToUnicode %d 0 R>>",
+	w.objectf("<</Type /Font /Subtype /Type0 /BaseFont /%s /Encoding /Identity-H /DescendantFonts [%d 0 R] /ToUnicode %d 0 R>>",
 		name, first+1, first+4)
-	w.object("<</Type /Font /Subtype /CIDFontType2 /BaseFont /%s /CIDSystemInfo <</Registry (Adobe) /Ordering (Identity) /Supplement 0>> "+
+	w.objectf("<</Type /Font /Subtype /CIDFontType2 /BaseFont /%s /CIDSystemInfo <</Registry (Adobe) /Ordering (Identity) /Supplement 0>> "+
 		"/FontDescriptor %d 0 R /CIDToGIDMap /Identity /DW 0 /W [%s]>>", name, first+2, widths.String())
-	w.object("<</Type /FontDescriptor /FontName /%s /Flags 4 /FontBBox [-1000 -600 2500 1200] /ItalicAngle 0 /Ascent 1000 /Descent -500 "+
+	w.objectf("<</Type /FontDescriptor /FontName /%s /Flags 4 /FontBBox [-1000 -600 2500 1200] /ItalicAngle 0 /Ascent 1000 /Descent -500 "+
 		"/CapHeight 700 /StemV 80 /FontFile2 %d 0 R>>", name, first+3)
 
 	file := t.subset(set)
@@ -205,5 +208,6 @@ func (w *writer) font(t *typeface, first int, used map[int][]rune) error {
 	return w.stream([]byte("/CIDInit /ProcSet findresource begin 12 dict begin begincmap\n"+
 		"/CIDSystemInfo <</Registry (Adobe) /Ordering (UCS) /Supplement 0>> def /CMapName /Adobe-Identity-UCS def /CMapType 2 def\n"+
 		"1 begincodespacerange <0000> <FFFF> endcodespacerange\n"+unicode.String()+
-		"endcmap CMapName currentdict /CMap defineresource pop end end"), "")
+		"endcmap CMapName currentdict /CMap defineresource pop end\n"+
+		"end"), "")
 }

@@ -36,9 +36,10 @@ func document(t *testing.T, texts ...string) []byte {
 func streams(t *testing.T, file []byte) [][]byte {
 	t.Helper()
 
-	var all [][]byte
+	found := regexp.MustCompile(`>>\nstream\n`).FindAllIndex(file, -1)
+	all := make([][]byte, 0, len(found))
 
-	for _, at := range regexp.MustCompile(`>>\nstream\n`).FindAllIndex(file, -1) {
+	for _, at := range found {
 		z, err := zlib.NewReader(bytes.NewReader(file[at[1]:]))
 		require.NoError(t, err)
 
@@ -83,8 +84,10 @@ func TestRightToLeft(t *testing.T) {
 	placed := func(text string) []string {
 		all := streams(t, document(t, text))
 
-		var order []string
-		for _, g := range regexp.MustCompile(`<(\w{4})> Tj`).FindAllStringSubmatch(string(all[len(all)-1]), -1) {
+		shown := regexp.MustCompile(`<(\w{4})> Tj`).FindAllStringSubmatch(string(all[len(all)-1]), -1)
+		order := make([]string, 0, len(shown))
+
+		for _, g := range shown {
 			to := regexp.MustCompile(`<` + g[1] + `> <(\w+)>`).FindStringSubmatch(string(all[1]))
 			order = append(order, to[1])
 		}

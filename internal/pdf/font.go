@@ -214,8 +214,3 @@ func checksum(data []byte) (sum uint32) {
 
 	return sum
 }
-
-// advance is the width of a glyph, in thousandths of an em.
-func (t *typeface) advance(glyph int) float64 {
-	return float64(font.NewFace(t.font).HorizontalAdvance(font.GID(glyph))) * em / t.upem //nolint:gosec // a number of the font
-}

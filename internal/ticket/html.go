@@ -53,7 +53,9 @@ func (t *Ticket) HTML(lang models.Locale) (html []byte, policy string, err error
 		return nil, "", fmt.Errorf("write ticket page: %w", err)
 	}
 
-	return out.Bytes(), "default-src 'none'; style-src 'nonce-" + view.Nonce + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", nil
+	policy = "default-src 'none'; style-src 'nonce-" + view.Nonce + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+	return out.Bytes(), policy, nil
 }
 
 // path is the dark squares as the path of an SVG.

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ type Boarding struct {
 
 // rows are the cells of a list with their headers, as people read them.
 func (m *Manifest) rows(w words) [][]string {
-	rows := [][]string{{w.Number, w.Booking, w.Name, w.Document, w.Phone, w.Boarded}}
+	rows := make([][]string, 1, 1+len(m.Passengers))
+	rows[0] = []string{w.Number, w.Booking, w.Name, w.Document, w.Phone, w.Boarded}
 
 	for i, p := range m.Passengers {
 		boarded := ""
@@ -34,7 +36,7 @@ func (m *Manifest) rows(w words) [][]string {
 			boarded = p.CheckedInAt.In(models.Riyadh).Format("2006-01-02 15:04")
 		}
 
-		rows = append(rows, []string{fmt.Sprint(i + 1), p.BookingNumber, p.Name, p.Document, p.Phone, boarded})
+		rows = append(rows, []string{strconv.Itoa(i + 1), p.BookingNumber, p.Name, p.Document, p.Phone, boarded})
 	}
 
 	return rows

@@ -2,6 +2,7 @@ package ticket
 
 import (
 	"fmt"
+	"strconv"
 
 	"rihla/internal/pdf"
 	"rihla/models"
@@ -119,7 +120,7 @@ func (t *Ticket) head(s *sheet, w words, lang models.Locale) {
 		{w.Departure, moment(t.Departure, lang)},
 		{w.Returns, moment(t.Return, lang)},
 		{w.Company, t.Company},
-		{w.Seats, fmt.Sprint(t.Seats)},
+		{w.Seats, strconv.Itoa(t.Seats)},
 	} {
 		y := s.y + plain.Size*leading
 		s.cell(row[0], faint, 0, wide*labelPart, y)

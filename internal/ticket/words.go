@@ -19,13 +19,14 @@ var languages = map[models.Locale]words{
 	models.LocaleArabic: {
 		Brand: "رحلة", Ticket: "تذكرة سفر", Booking: "رقم الحجز", Route: "المسار", Departure: "المغادرة", Returns: "العودة", Company: "الشركة",
 		Passenger: "المسافر", Seats: "المقاعد", Of: "من", Code: "رمز التذكرة",
-		Show: "أظهر الرمز عند الصعود إلى الحافلة. لا تحتاج هذه التذكرة إلى اتصال بالإنترنت.", Help: "للاستفسار عن الرحلة اتصل بالشركة واذكر رقم الحجز:",
+		Show:     "أظهر الرمز عند الصعود إلى الحافلة. لا تحتاج هذه التذكرة إلى اتصال بالإنترنت.",
+		Help:     "للاستفسار عن الرحلة اتصل بالشركة واذكر رقم الحجز:",
 		Manifest: "قائمة المسافرين", Number: "م", Name: "الاسم", Document: "رقم الوثيقة", Phone: "الجوال", Boarded: "وقت الصعود",
 		Page: "صفحة",
 	},
 	models.LocaleEnglish: {
-		Brand: "Rihla", Ticket: "Ticket", Booking: "Booking number", Route: "Route", Departure: "Departure", Returns: "Return", Company: "Company",
-		Passenger: "Passenger", Seats: "Seats", Of: "of", Code: "Code of the ticket",
+		Brand: "Rihla", Ticket: "Ticket", Booking: "Booking number", Route: "Route", Departure: "Departure", Returns: "Return",
+		Company: "Company", Passenger: "Passenger", Seats: "Seats", Of: "of", Code: "Code of the ticket",
 		Show:     "Show the code when you board the bus. This ticket needs no network.",
 		Help:     "For questions about the trip call the company and give the booking number:",
 		Manifest: "Passenger list", Number: "No.", Name: "Name", Document: "Document number", Phone: "Phone", Boarded: "Boarded at",

@@ -192,8 +192,9 @@ func (c *boarding) lock(ctx context.Context, reports []Report, out []Reported) (
 		}
 	}
 
+	seats := map[uuid.UUID]seat{}
 	if len(ids) == 0 {
-		return nil, nil
+		return seats, nil
 	}
 
 	var locked []models.Booking
@@ -206,8 +207,6 @@ func (c *boarding) lock(ctx context.Context, reports []Report, out []Reported) (
 	if err := WithCancelled(ctx, c.tx, locked); err != nil {
 		return nil, err
 	}
-
-	seats := map[uuid.UUID]seat{}
 
 	for i := range locked {
 		for position := range locked[i].Passengers {

@@ -132,7 +132,7 @@ func TestOnePassengerOnTwoDevices(t *testing.T) {
 
 	for d := range devices {
 		all.Go(func() {
-			var reports []bookings.Report
+			reports := make([]bookings.Report, 0, 2*passengers)
 
 			for i := range passengers {
 				position := i + 1
