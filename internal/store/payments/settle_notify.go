@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/uptrace/bun"
 
@@ -15,9 +14,7 @@ import (
 
 // notifyPaid queues an email and an SMS about the payment to the booking's contact.
 func (st *settlement) notifyPaid() {
-	facts := outbox.BookingFacts(&st.booking, &st.trip, st.t.Amount)
-	facts["seats"], facts["vat_amount"] = strconv.Itoa(st.booking.Seats), st.t.VATAmount.String()
-	facts["payment_method"] = string(st.t.Method())
+	facts := paidFacts(&st.booking, &st.trip, &st.t)
 
 	st.queue(outbox.BookingMessages(&st.booking, models.NotifyPaymentSucceeded, st.t.ID, facts))
 }
