@@ -121,7 +121,16 @@ func TestPatchesFollowTheirInputs(t *testing.T) {
 
 	require.NotZero(t, patches)
 
+	// What is corrected is named one by one: the whole of a booking is nobody's to write.
+	const corrected = "/api/v1/admin/bookings/{id}"
+
 	for path, item := range doc.Paths.Map() {
+		if path == corrected {
+			require.Len(t, item.Patch.RequestBody.Value.Content, 1, path)
+
+			continue
+		}
+
 		require.Equal(t, item.Put == nil, item.Patch == nil, path)
 
 		if item.Patch != nil {

@@ -96,7 +96,10 @@ const (
 // What is done to bookings and to money.
 const (
 	AuditBookingCancelled      AuditAction = "BOOKING_CANCELLED"
+	AuditBookingCorrected      AuditAction = "BOOKING_CORRECTED"
 	AuditBookingDocumentsRead  AuditAction = "BOOKING_DOCUMENTS_READ"
+	AuditBookingNoted          AuditAction = "BOOKING_NOTED"
+	AuditBookingResent         AuditAction = "BOOKING_MESSAGE_RESENT"
 	AuditCancellationRequested AuditAction = "CANCELLATION_REQUESTED"
 	AuditCancellationDecided   AuditAction = "CANCELLATION_DECIDED"
 	AuditCheckoutLinkSent      AuditAction = "CHECKOUT_LINK_SENT"
@@ -158,6 +161,7 @@ var auditActions = []struct {
 	}},
 	{EntityBooking, []AuditAction{
 		AuditBookingCancelled, AuditCancellationRequested, AuditCancellationDecided, AuditBookingDocumentsRead, AuditCheckoutLinkSent,
+		AuditBookingCorrected, AuditBookingNoted, AuditBookingResent,
 	}},
 	{EntityRefund, []AuditAction{
 		AuditRefundRequested, AuditRefundApproved, AuditRefundApprovalRejected, AuditRefundApprovalExpired, AuditRefundPayoutConfirmed,

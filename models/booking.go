@@ -92,6 +92,18 @@ func (b BookingStatus) Unattempted() (TransactionStatus, *FailureCode) {
 	return TransactionFailed, &why
 }
 
+// BookingNote is what a member of staff has noted about a booking. It is personal data, and never changed.
+type BookingNote struct {
+	bun.BaseModel `bun:"table:booking_notes,alias:bno"`
+
+	ID         uuid.UUID `bun:"id,pk"`
+	BookingID  uuid.UUID `bun:"booking_id"`
+	AuthorID   uuid.UUID `bun:"author_id"`
+	AuthorName string    `bun:"author_name,scanonly"`
+	Note       string    `bun:"note"`
+	CreatedAt  time.Time `bun:"created_at,nullzero,default:now()"`
+}
+
 // AdCampaign is advertising that a provider buys for one of its trips. Price is without VAT.
 type AdCampaign struct {
 	bun.BaseModel `bun:"table:ad_campaigns,alias:ac"`

@@ -308,6 +308,15 @@ var cancellationRequestLabels = map[CancellationRequestStatus]Label{
 // Label is the state of a cancellation request for people.
 func (s CancellationRequestStatus) Label() Label { return cancellationRequestLabels[s] }
 
+var resendLabels = map[ResendKind]Label{
+	ResendConfirmation: {"تأكيد الحجز", "Confirmation"},
+	ResendRefund:       {"إشعار الاسترداد", "Refund"},
+	ResendTicket:       {"التذكرة", "Ticket"},
+}
+
+// Label is a message that can be sent again, for people.
+func (k ResendKind) Label() Label { return resendLabels[k] }
+
 var bearerLabels = map[RefundBearer]Label{
 	BearProportionally: {"كل طرف بحصته", "Each its share"},
 	BearByPlatform:     {"المنصة وحدها", "The platform alone"},

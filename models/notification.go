@@ -1,6 +1,8 @@
 package models
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,8 +23,18 @@ const (
 	// NotifyBookingCancelled: passengers were cancelled, with what goes back for them.
 	NotifyBookingCancelled     NotificationKind = "BOOKING_CANCELLED"
 	NotifyCancellationRejected NotificationKind = "CANCELLATION_REJECTED"
+	// NotifyBookingCorrected says which kinds of data staff have changed.
+	NotifyBookingCorrected NotificationKind = "BOOKING_CORRECTED"
 	// NotifyCheckoutLink has the address at which a booking can be paid, which is read when the message is sent.
 	NotifyCheckoutLink NotificationKind = "CHECKOUT_LINK"
+
+	// What the contact persons of a company are told.
+	NotifyCompanyBooked    NotificationKind = "COMPANY_BOOKED"
+	NotifyCompanyCancelled NotificationKind = "COMPANY_CANCELLED"
+	NotifyCompanyRefunded  NotificationKind = "COMPANY_REFUNDED"
+	NotifyCompanyClawback  NotificationKind = "COMPANY_CLAWBACK"
+	NotifyCompanyPayout    NotificationKind = "COMPANY_PAYOUT"
+	NotifyCompanyDispute   NotificationKind = "COMPANY_DISPUTE"
 
 	NotifyVerifyEmail         NotificationKind = "VERIFY_EMAIL"
 	NotifyResetPassword       NotificationKind = "RESET_PASSWORD"
@@ -48,6 +60,36 @@ func (k NotificationKind) IsAboutAccount() bool {
 		return false
 	}
 }
+
+// MailOnly reports that the message has no form as an SMS.
+func (k NotificationKind) MailOnly() bool {
+	return k.IsAboutAccount() || k.IsForCompany() || k == NotifyBookingCorrected
+}
+
+// IsForCompany reports that the message goes to contact persons of a company, about what it sells.
+func (k NotificationKind) IsForCompany() bool {
+	switch k {
+	case NotifyCompanyBooked, NotifyCompanyCancelled, NotifyCompanyRefunded, NotifyCompanyClawback, NotifyCompanyPayout,
+		NotifyCompanyDispute:
+		return true
+	default:
+		return false
+	}
+}
+
+// resentCause begins the cause of a message that staff have had sent again.
+const resentCause = "resent:"
+
+// ResentCauses matches the causes of all such messages, in SQL.
+const ResentCauses = resentCause + "%"
+
+// ResentCause is the cause of the nth sending of a message that staff have had sent again.
+func ResentCause(message ResendKind, n int) string {
+	return resentCause + string(message) + ":" + strconv.Itoa(n)
+}
+
+// Resent reports a message that staff have had sent again.
+func (n *Notification) Resent() bool { return strings.HasPrefix(n.Cause, resentCause) }
 
 // NotificationChannel is the way that a message takes.
 type NotificationChannel string

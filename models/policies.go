@@ -50,6 +50,8 @@ type Policies struct {
 	UnpaidPerNetwork int
 	// UnpaidAttempts is how many payments an account may begin within an hour without paying; 0: no limit.
 	UnpaidAttempts int
+	// PassengerNameChanges is how often staff change the name of one passenger; 0: never.
+	PassengerNameChanges int
 	// AdPerDay is what a campaign costs at least for each of its days, without VAT; 0.00: anything.
 	AdPerDay Money
 	// MediaQuota is how many bytes the photos of a company take up at most; 0: no limit.
@@ -83,6 +85,8 @@ func DefaultPolicies() Policies {
 
 		RescheduleTolerance: 2 * time.Hour,
 		RescheduleNotice:    24 * time.Hour,
+
+		PassengerNameChanges: 2,
 	}
 }
 

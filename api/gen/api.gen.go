@@ -758,6 +758,50 @@ type BookingAnswer struct {
 	Data Booking `json:"data"`
 }
 
+// BookingCorrection What is wrong, as it should be. What is left out stays.
+//
+// Example: {"contact":{"email":"traveller@rihla.test"},"passengers":[{"id":"6c84fb90-12c4-51e1-840d-727cc15d7fa1","name":"Traveller One"}]}
+type BookingCorrection struct {
+	// Contact Who gets the notifications from now on.
+	//
+	// Example: {"email":"traveller@rihla.test"}
+	Contact *ContactCorrection `json:"contact,omitempty"`
+
+	// Passengers Those whose names are wrong.
+	Passengers []PassengerCorrection `json:"passengers,omitempty"`
+}
+
+// BookingNote What a member of staff has noted about a booking.
+//
+// Example: {"author_id":"019ab0c0-0000-7aaa-8bbb-000000000004","author_name":"Support agent","created_at":"2026-11-21T10:02:00Z","id":"019ab0c4-2000-7aaa-8bbb-000000000021","note":"Called about a wheelchair."}
+type BookingNote struct {
+	AuthorID   openapi_types.UUID `json:"author_id"`
+	AuthorName string             `json:"author_name"`
+	CreatedAt  time.Time          `json:"created_at"`
+	ID         openapi_types.UUID `json:"id"`
+	Note       string             `json:"note"`
+}
+
+// BookingNoteAnswer defines model for BookingNoteAnswer.
+type BookingNoteAnswer struct {
+	// Data What a member of staff has noted about a booking.
+	//
+	// Example: {"author_id":"019ab0c0-0000-7aaa-8bbb-000000000004","author_name":"Support agent","created_at":"2026-11-21T10:02:00Z","id":"019ab0c4-2000-7aaa-8bbb-000000000021","note":"Called about a wheelchair."}
+	Data BookingNote `json:"data"`
+}
+
+// BookingNoteRequest What staff know about the booking.
+//
+// Example: {"note":"Called about a wheelchair."}
+type BookingNoteRequest struct {
+	Note string `json:"note"`
+}
+
+// BookingNotesAnswer defines model for BookingNotesAnswer.
+type BookingNotesAnswer struct {
+	Data []BookingNote `json:"data"`
+}
+
 // BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
 // Emails, SMS, exports and the gateway's page show it.
 //
@@ -1353,6 +1397,98 @@ type CodeInput struct {
 	Code SecondFactorCode `json:"code"`
 }
 
+// Company The company of the caller.
+//
+// Example: {"city":"Riyadh","contact_persons":[{"email":"desk@tours.rihla.test","messages":["BOOKED","CANCELLED"],"name":"Booking desk","phone":null}],"created_at":"2026-11-01T08:00:00Z","email":"tours@rihla.test","id":"019ab0c2-7000-7aaa-8bbb-000000000002","name":"Tours","phone":"+966501234567","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+type Company struct {
+	City           *string            `json:"city"`
+	ContactPersons []CompanyContact   `json:"contact_persons"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Email          string             `json:"email"`
+	ID             openapi_types.UUID `json:"id"`
+	Name           string             `json:"name"`
+	Phone          string             `json:"phone"`
+
+	// Status Whether it can be used.
+	Status        ResourceStatus `json:"status"`
+	StatusLabelAr string         `json:"status_label_ar"`
+	StatusLabelEn string         `json:"status_label_en"`
+	UpdatedAt     time.Time      `json:"updated_at"`
+}
+
+// CompanyAnswer defines model for CompanyAnswer.
+type CompanyAnswer struct {
+	// Data The company of the caller.
+	//
+	// Example: {"city":"Riyadh","contact_persons":[{"email":"desk@tours.rihla.test","messages":["BOOKED","CANCELLED"],"name":"Booking desk","phone":null}],"created_at":"2026-11-01T08:00:00Z","email":"tours@rihla.test","id":"019ab0c2-7000-7aaa-8bbb-000000000002","name":"Tours","phone":"+966501234567","status":"ACTIVE","status_label_ar":"نشط","status_label_en":"Active","updated_at":"2026-11-01T08:00:00Z"}
+	Data Company `json:"data"`
+}
+
+// CompanyContact A person who is told about the company's bookings and money.
+//
+// Example: {"email":"desk@tours.rihla.test","messages":["BOOKED","CANCELLED"],"name":"Booking desk","phone":"+966501234567"}
+type CompanyContact struct {
+	Email    string           `json:"email"`
+	Messages []CompanyMessage `json:"messages"`
+	Name     string           `json:"name"`
+	Phone    *string          `json:"phone"`
+}
+
+// CompanyContactInput A person who is told about the company's bookings and money.
+//
+// Example: {"email":"desk@tours.rihla.test","messages":["BOOKED","CANCELLED"],"name":"Booking desk","phone":"+966501234567"}
+type CompanyContactInput struct {
+	// Email Example: traveller@rihla.test
+	Email Email `json:"email"`
+
+	// Messages The mails that the person gets; without it, all.
+	Messages *[]CompanyMessage `json:"messages,omitempty"`
+
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
+	Name  PersonName `json:"name"`
+	Phone *string    `json:"phone,omitempty"`
+}
+
+// CompanyInput What a company says of itself.
+//
+// Example: {"contact_persons":[{"email":"desk@tours.rihla.test","messages":["BOOKED","CANCELLED"],"name":"Booking desk"}],"name":"Tours","phone":"+966501234567"}
+type CompanyInput struct {
+	// ContactPersons Each with an email address of its own.
+	ContactPersons []CompanyContactInput `json:"contact_persons,omitempty"`
+	Name           string                `json:"name"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone Phone `json:"phone"`
+}
+
+// CompanyMessage What a contact person of a company is told.
+type CompanyMessage = models.CompanyMessage
+
+// CompanyStaffInput A colleague who is invited.
+//
+// Example: {"email":"staff@rihla.test","name":"Staff One","phone":"+966501234567","role":"PROVIDER_STAFF"}
+type CompanyStaffInput struct {
+	// Email Example: traveller@rihla.test
+	Email Email `json:"email"`
+
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
+	Name PersonName `json:"name"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone Phone `json:"phone"`
+
+	// Role A role that acts for a provider company.
+	Role StaffRole `json:"role"`
+}
+
 // ConfirmPayoutRequest How the money was transferred.
 //
 // Example: {"note":"To the IBAN that the customer gave by phone","paid_out_on":"2026-11-22","payout_reference":"TRF-2026-0107"}
@@ -1375,6 +1511,24 @@ type Contact struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
 	Phone string `json:"phone"`
+}
+
+// ContactCorrection Who gets the notifications from now on.
+//
+// Example: {"email":"traveller@rihla.test"}
+type ContactCorrection struct {
+	// Email Example: traveller@rihla.test
+	Email *Email `json:"email,omitempty"`
+
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
+	Name *PersonName `json:"name,omitempty"`
+
+	// Phone International (`+966501234567`) or national digits.
+	//
+	// Example: +966501234567
+	Phone *Phone `json:"phone,omitempty"`
 }
 
 // ContactInput Who gets the notifications.
@@ -2218,6 +2372,41 @@ type MarkTransferredRequest struct {
 // MessageChannel The way that a message takes.
 type MessageChannel string
 
+// MessageSending A message about a booking that is sent again.
+//
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","kind":"CONFIRMATION","messages":[{"channel":"EMAIL","to":"t***@rihla.test"}],"next_at":"2026-11-21T09:45:00Z","queued_at":"2026-11-21T09:40:00Z","sendings_left":4}
+type MessageSending struct {
+	BookingID openapi_types.UUID `json:"booking_id"`
+
+	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
+	// Emails, SMS, exports and the gateway's page show it.
+	//
+	//
+	// Example: RB-7XK010A
+	BookingNumber BookingNumber `json:"booking_number"`
+
+	// Kind A message about a booking.
+	Kind        ResendKind        `json:"kind"`
+	KindLabelAr *string           `json:"kind_label_ar,omitempty"`
+	KindLabelEn *string           `json:"kind_label_en,omitempty"`
+	Messages    []CheckoutMessage `json:"messages"`
+
+	// NextAt From when on; null when it cannot be sent again.
+	NextAt   *time.Time `json:"next_at"`
+	QueuedAt time.Time  `json:"queued_at"`
+
+	// SendingsLeft How often the message can be sent again.
+	SendingsLeft int `json:"sendings_left"`
+}
+
+// MessageSendingAnswer defines model for MessageSendingAnswer.
+type MessageSendingAnswer struct {
+	// Data A message about a booking that is sent again.
+	//
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","kind":"CONFIRMATION","messages":[{"channel":"EMAIL","to":"t***@rihla.test"}],"next_at":"2026-11-21T09:45:00Z","queued_at":"2026-11-21T09:40:00Z","sendings_left":4}
+	Data MessageSending `json:"data"`
+}
+
 // Meta Where a page is in its collection.
 //
 // Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
@@ -2355,6 +2544,19 @@ type Passenger struct {
 	Status        *PassengerStatus `json:"status,omitempty"`
 	StatusLabelAr *string          `json:"status_label_ar,omitempty"`
 	StatusLabelEn *string          `json:"status_label_en,omitempty"`
+}
+
+// PassengerCorrection The right name of a passenger.
+//
+// Example: {"id":"6c84fb90-12c4-51e1-840d-727cc15d7fa1","name":"Traveller One"}
+type PassengerCorrection struct {
+	// ID Of the booking's passenger.
+	ID openapi_types.UUID `json:"id"`
+
+	// Name A person's name. One with a web address in it (a scheme, `www.`, or a domain with a path) is refused.
+	//
+	// Example: Traveller One
+	Name PersonName `json:"name"`
 }
 
 // PassengerInput A traveller.
@@ -3483,6 +3685,17 @@ type RejectRefundRequest struct {
 // RequestKey defines model for RequestKey.
 type RequestKey = openapi_types.UUID
 
+// ResendKind A message about a booking.
+type ResendKind = models.ResendKind
+
+// ResendRequest What is sent again.
+//
+// Example: {"kind":"CONFIRMATION"}
+type ResendRequest struct {
+	// Kind A message about a booking.
+	Kind ResendKind `json:"kind"`
+}
+
 // ResolveIncidentRequest What was done.
 //
 // Example: {"note":"Checked with the gateway; the customer was refunded manually."}
@@ -4363,6 +4576,12 @@ type CancelPaidBookingParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// AddBookingNoteParams defines parameters for AddBookingNote.
+type AddBookingNoteParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // RefundBookingParams defines parameters for RefundBooking.
 type RefundBookingParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
@@ -4379,6 +4598,12 @@ type PreviewRefundParams struct {
 
 	// PaymentTransactionID The payment of the booking whose money would go back, as of the refund.
 	PaymentTransactionID *openapi_types.UUID `form:"payment_transaction_id,omitempty" json:"payment_transaction_id,omitempty"`
+}
+
+// ResendBookingMessageParams defines parameters for ResendBookingMessage.
+type ResendBookingMessageParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SendCheckoutLinkParams defines parameters for SendCheckoutLink.
@@ -5257,6 +5482,28 @@ type CreateRestStopParams struct {
 	ProviderID *ProviderForNew `form:"provider_id,omitempty" json:"provider_id,omitempty"`
 }
 
+// ListCompanyStaffParams defines parameters for ListCompanyStaff.
+type ListCompanyStaffParams struct {
+	// Role Only accounts with this role.
+	Role *StaffRole `form:"role,omitempty" json:"role,omitempty"`
+
+	// Search Case-insensitive substring of name, email or phone.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// Sort `name`, `created_at`. Default `created_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListProviderTripsParams defines parameters for ListProviderTrips.
 type ListProviderTripsParams struct {
 	// Type Only trips of this type.
@@ -5421,11 +5668,20 @@ type ShowCheckoutPageParams struct {
 // ShowCheckoutPageParamsLang defines parameters for ShowCheckoutPage.
 type ShowCheckoutPageParamsLang string
 
+// CorrectBookingJSONRequestBody defines body for CorrectBooking for application/json ContentType.
+type CorrectBookingJSONRequestBody = BookingCorrection
+
 // CancelPaidBookingJSONRequestBody defines body for CancelPaidBooking for application/json ContentType.
 type CancelPaidBookingJSONRequestBody = CancelBookingRequest
 
+// AddBookingNoteJSONRequestBody defines body for AddBookingNote for application/json ContentType.
+type AddBookingNoteJSONRequestBody = BookingNoteRequest
+
 // RefundBookingJSONRequestBody defines body for RefundBooking for application/json ContentType.
 type RefundBookingJSONRequestBody = RefundRequest
+
+// ResendBookingMessageJSONRequestBody defines body for ResendBookingMessage for application/json ContentType.
+type ResendBookingMessageJSONRequestBody = ResendRequest
 
 // ApproveCancellationJSONRequestBody defines body for ApproveCancellation for application/json ContentType.
 type ApproveCancellationJSONRequestBody = ApproveRefundRequest
@@ -5544,6 +5800,9 @@ type CreateBusJSONRequestBody = BusInput
 // ReplaceBusJSONRequestBody defines body for ReplaceBus for application/json ContentType.
 type ReplaceBusJSONRequestBody = BusInput
 
+// ReplaceCompanyJSONRequestBody defines body for ReplaceCompany for application/json ContentType.
+type ReplaceCompanyJSONRequestBody = CompanyInput
+
 // CreateHotelJSONRequestBody defines body for CreateHotel for application/json ContentType.
 type CreateHotelJSONRequestBody = HotelInput
 
@@ -5555,6 +5814,9 @@ type CreateRestStopJSONRequestBody = RestStopInput
 
 // ReplaceRestStopJSONRequestBody defines body for ReplaceRestStop for application/json ContentType.
 type ReplaceRestStopJSONRequestBody = RestStopInput
+
+// InviteCompanyStaffJSONRequestBody defines body for InviteCompanyStaff for application/json ContentType.
+type InviteCompanyStaffJSONRequestBody = CompanyStaffInput
 
 // CreateProviderTripJSONRequestBody defines body for CreateProviderTrip for application/json ContentType.
 type CreateProviderTripJSONRequestBody = TripInput
@@ -5591,9 +5853,18 @@ type ServerInterface interface {
 	// ListBookings List all bookings
 	// (GET /api/v1/admin/bookings)
 	ListBookings(c *fiber.Ctx, params ListBookingsParams) error
+	// CorrectBooking Correct the contact or passenger names of a booking
+	// (PATCH /api/v1/admin/bookings/{id})
+	CorrectBooking(c *fiber.Ctx, id ID) error
 	// CancelPaidBooking Cancel passengers of a paid booking
 	// (POST /api/v1/admin/bookings/{id}/cancel)
 	CancelPaidBooking(c *fiber.Ctx, id ID, params CancelPaidBookingParams) error
+	// ListBookingNotes List the notes about a booking
+	// (GET /api/v1/admin/bookings/{id}/notes)
+	ListBookingNotes(c *fiber.Ctx, id ID) error
+	// AddBookingNote Note something about a booking
+	// (POST /api/v1/admin/bookings/{id}/notes)
+	AddBookingNote(c *fiber.Ctx, id ID, params AddBookingNoteParams) error
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(c *fiber.Ctx, id ID, params RefundBookingParams) error
@@ -5603,6 +5874,9 @@ type ServerInterface interface {
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(c *fiber.Ctx, id ID) error
+	// ResendBookingMessage Send a message about a booking again
+	// (POST /api/v1/admin/bookings/{id}/resend)
+	ResendBookingMessage(c *fiber.Ctx, id ID, params ResendBookingMessageParams) error
 	// SendCheckoutLink Send the customer the link of a booking's checkout
 	// (POST /api/v1/admin/bookings/{id}/send-checkout)
 	SendCheckoutLink(c *fiber.Ctx, id ID, params SendCheckoutLinkParams) error
@@ -5945,6 +6219,15 @@ type ServerInterface interface {
 	// DeleteBusPhoto Delete a photo
 	// (DELETE /api/v1/provider/buses/{id}/photos/{photo_id})
 	DeleteBusPhoto(c *fiber.Ctx, id ID, photoID PhotoID) error
+	// GetCompany Get the own company
+	// (GET /api/v1/provider/company)
+	GetCompany(c *fiber.Ctx) error
+	// PatchCompany Change the data of the own company
+	// (PATCH /api/v1/provider/company)
+	PatchCompany(c *fiber.Ctx) error
+	// ReplaceCompany Replace the data of the own company
+	// (PUT /api/v1/provider/company)
+	ReplaceCompany(c *fiber.Ctx) error
 	// GetProviderDashboard Get the own company's dashboard
 	// (GET /api/v1/provider/dashboard)
 	GetProviderDashboard(c *fiber.Ctx) error
@@ -5993,6 +6276,15 @@ type ServerInterface interface {
 	// ReplaceRestStop Replace a rest stop
 	// (PUT /api/v1/provider/rest-stops/{id})
 	ReplaceRestStop(c *fiber.Ctx, id ID) error
+	// ListCompanyStaff List the staff of the own company
+	// (GET /api/v1/provider/staff)
+	ListCompanyStaff(c *fiber.Ctx, params ListCompanyStaffParams) error
+	// InviteCompanyStaff Invite a colleague
+	// (POST /api/v1/provider/staff)
+	InviteCompanyStaff(c *fiber.Ctx) error
+	// RemoveCompanyStaff Remove an account of the own company
+	// (DELETE /api/v1/provider/staff/{staff_id})
+	RemoveCompanyStaff(c *fiber.Ctx, staffID openapi_types.UUID) error
 	// ListProviderTrips List trips
 	// (GET /api/v1/provider/trips)
 	ListProviderTrips(c *fiber.Ctx, params ListProviderTripsParams) error
@@ -6479,6 +6771,35 @@ func (siw *ServerInterfaceWrapper) ListBookings(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// CorrectBooking operation middleware
+func (siw *ServerInterfaceWrapper) CorrectBooking(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CorrectBooking(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // CancelPaidBooking operation middleware
 func (siw *ServerInterfaceWrapper) CancelPaidBooking(c *fiber.Ctx) error {
 
@@ -6517,6 +6838,86 @@ func (siw *ServerInterfaceWrapper) CancelPaidBooking(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CancelPaidBooking(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListBookingNotes operation middleware
+func (siw *ServerInterfaceWrapper) ListBookingNotes(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListBookingNotes(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AddBookingNote operation middleware
+func (siw *ServerInterfaceWrapper) AddBookingNote(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddBookingNoteParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AddBookingNote(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6656,6 +7057,57 @@ func (siw *ServerInterfaceWrapper) GetRefundQuote(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetRefundQuote(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ResendBookingMessage operation middleware
+func (siw *ServerInterfaceWrapper) ResendBookingMessage(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResendBookingMessageParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ResendBookingMessage(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -11546,6 +11998,60 @@ func (siw *ServerInterfaceWrapper) DeleteBusPhoto(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetCompany operation middleware
+func (siw *ServerInterfaceWrapper) GetCompany(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetCompany(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PatchCompany operation middleware
+func (siw *ServerInterfaceWrapper) PatchCompany(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PatchCompany(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReplaceCompany operation middleware
+func (siw *ServerInterfaceWrapper) ReplaceCompany(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReplaceCompany(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetProviderDashboard operation middleware
 func (siw *ServerInterfaceWrapper) GetProviderDashboard(c *fiber.Ctx) error {
 
@@ -12212,6 +12718,125 @@ func (siw *ServerInterfaceWrapper) ReplaceRestStop(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ReplaceRestStop(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListCompanyStaff operation middleware
+func (siw *ServerInterfaceWrapper) ListCompanyStaff(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCompanyStaffParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", query, &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter role: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter search: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListCompanyStaff(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InviteCompanyStaff operation middleware
+func (siw *ServerInterfaceWrapper) InviteCompanyStaff(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InviteCompanyStaff(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RemoveCompanyStaff operation middleware
+func (siw *ServerInterfaceWrapper) RemoveCompanyStaff(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "staff_id" -------------
+	var staffID openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "staff_id", c.Params("staff_id"), &staffID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter staff_id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RemoveCompanyStaff(c, staffID)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -13145,13 +13770,21 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings", wrapper.ListBookings)
 
+	router.Patch(options.BaseURL+"/api/v1/admin/bookings/:id", wrapper.CorrectBooking)
+
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/cancel", wrapper.CancelPaidBooking)
+
+	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/notes", wrapper.ListBookingNotes)
+
+	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/notes", wrapper.AddBookingNote)
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/refund", wrapper.RefundBooking)
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-preview", wrapper.PreviewRefund)
 
 	router.Get(options.BaseURL+"/api/v1/admin/bookings/:id/refund-quote", wrapper.GetRefundQuote)
+
+	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/resend", wrapper.ResendBookingMessage)
 
 	router.Post(options.BaseURL+"/api/v1/admin/bookings/:id/send-checkout", wrapper.SendCheckoutLink)
 
@@ -13381,6 +14014,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Delete(options.BaseURL+"/api/v1/provider/buses/:id/photos/:photo_id", wrapper.DeleteBusPhoto)
 
+	router.Get(options.BaseURL+"/api/v1/provider/company", wrapper.GetCompany)
+
+	router.Patch(options.BaseURL+"/api/v1/provider/company", wrapper.PatchCompany)
+
+	router.Put(options.BaseURL+"/api/v1/provider/company", wrapper.ReplaceCompany)
+
 	router.Get(options.BaseURL+"/api/v1/provider/dashboard", wrapper.GetProviderDashboard)
 
 	router.Get(options.BaseURL+"/api/v1/provider/dashboard/events", wrapper.StreamProviderDashboardEvents)
@@ -13412,6 +14051,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Patch(options.BaseURL+"/api/v1/provider/rest-stops/:id", wrapper.PatchRestStop)
 
 	router.Put(options.BaseURL+"/api/v1/provider/rest-stops/:id", wrapper.ReplaceRestStop)
+
+	router.Get(options.BaseURL+"/api/v1/provider/staff", wrapper.ListCompanyStaff)
+
+	router.Post(options.BaseURL+"/api/v1/provider/staff", wrapper.InviteCompanyStaff)
+
+	router.Delete(options.BaseURL+"/api/v1/provider/staff/:staff_id", wrapper.RemoveCompanyStaff)
 
 	router.Get(options.BaseURL+"/api/v1/provider/trips", wrapper.ListProviderTrips)
 
@@ -13653,6 +14298,24 @@ func (response ListBookings200JSONResponse) VisitListBookingsResponse(ctx *fiber
 	return ctx.JSON(&response)
 }
 
+type CorrectBookingRequestObject struct {
+	ID   ID `json:"id"`
+	Body *CorrectBookingJSONRequestBody
+}
+
+type CorrectBookingResponseObject interface {
+	VisitCorrectBookingResponse(ctx *fiber.Ctx) error
+}
+
+type CorrectBooking200JSONResponse BookingAnswer
+
+func (response CorrectBooking200JSONResponse) VisitCorrectBookingResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type CancelPaidBookingRequestObject struct {
 	ID     ID `json:"id"`
 	Params CancelPaidBookingParams
@@ -13670,6 +14333,50 @@ func (response CancelPaidBooking200JSONResponse) VisitCancelPaidBookingResponse(
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type ListBookingNotesRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ListBookingNotesResponseObject interface {
+	VisitListBookingNotesResponse(ctx *fiber.Ctx) error
+}
+
+type ListBookingNotes200JSONResponse BookingNotesAnswer
+
+func (response ListBookingNotes200JSONResponse) VisitListBookingNotesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AddBookingNoteRequestObject struct {
+	ID     ID `json:"id"`
+	Params AddBookingNoteParams
+	Body   *AddBookingNoteJSONRequestBody
+}
+
+type AddBookingNoteResponseObject interface {
+	VisitAddBookingNoteResponse(ctx *fiber.Ctx) error
+}
+
+type AddBookingNote201ResponseHeaders struct {
+	Location string
+}
+
+type AddBookingNote201JSONResponse struct {
+	Body    BookingNoteAnswer
+	Headers AddBookingNote201ResponseHeaders
+}
+
+func (response AddBookingNote201JSONResponse) VisitAddBookingNoteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
 }
 
 type RefundBookingRequestObject struct {
@@ -13747,6 +14454,25 @@ type GetRefundQuote200JSONResponse RefundQuoteAnswer
 func (response GetRefundQuote200JSONResponse) VisitGetRefundQuoteResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ResendBookingMessageRequestObject struct {
+	ID     ID `json:"id"`
+	Params ResendBookingMessageParams
+	Body   *ResendBookingMessageJSONRequestBody
+}
+
+type ResendBookingMessageResponseObject interface {
+	VisitResendBookingMessageResponse(ctx *fiber.Ctx) error
+}
+
+type ResendBookingMessage202JSONResponse MessageSendingAnswer
+
+func (response ResendBookingMessage202JSONResponse) VisitResendBookingMessageResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
 
 	return ctx.JSON(&response)
 }
@@ -16082,6 +16808,55 @@ func (response DeleteBusPhoto204Response) VisitDeleteBusPhotoResponse(ctx *fiber
 	return nil
 }
 
+type GetCompanyRequestObject struct {
+}
+
+type GetCompanyResponseObject interface {
+	VisitGetCompanyResponse(ctx *fiber.Ctx) error
+}
+
+type GetCompany200JSONResponse CompanyAnswer
+
+func (response GetCompany200JSONResponse) VisitGetCompanyResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PatchCompanyRequestObject struct {
+}
+
+type PatchCompanyResponseObject interface {
+	VisitPatchCompanyResponse(ctx *fiber.Ctx) error
+}
+
+type PatchCompany200JSONResponse CompanyAnswer
+
+func (response PatchCompany200JSONResponse) VisitPatchCompanyResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReplaceCompanyRequestObject struct {
+	Body *ReplaceCompanyJSONRequestBody
+}
+
+type ReplaceCompanyResponseObject interface {
+	VisitReplaceCompanyResponse(ctx *fiber.Ctx) error
+}
+
+type ReplaceCompany200JSONResponse CompanyAnswer
+
+func (response ReplaceCompany200JSONResponse) VisitReplaceCompanyResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type GetProviderDashboardRequestObject struct {
 }
 
@@ -16397,6 +17172,64 @@ func (response ReplaceRestStop200JSONResponse) VisitReplaceRestStopResponse(ctx 
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type ListCompanyStaffRequestObject struct {
+	Params ListCompanyStaffParams
+}
+
+type ListCompanyStaffResponseObject interface {
+	VisitListCompanyStaffResponse(ctx *fiber.Ctx) error
+}
+
+type ListCompanyStaff200JSONResponse StaffListAnswer
+
+func (response ListCompanyStaff200JSONResponse) VisitListCompanyStaffResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InviteCompanyStaffRequestObject struct {
+	Body *InviteCompanyStaffJSONRequestBody
+}
+
+type InviteCompanyStaffResponseObject interface {
+	VisitInviteCompanyStaffResponse(ctx *fiber.Ctx) error
+}
+
+type InviteCompanyStaff201ResponseHeaders struct {
+	Location string
+}
+
+type InviteCompanyStaff201JSONResponse struct {
+	Body    StaffAnswer
+	Headers InviteCompanyStaff201ResponseHeaders
+}
+
+func (response InviteCompanyStaff201JSONResponse) VisitInviteCompanyStaffResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RemoveCompanyStaffRequestObject struct {
+	StaffID openapi_types.UUID `json:"staff_id"`
+}
+
+type RemoveCompanyStaffResponseObject interface {
+	VisitRemoveCompanyStaffResponse(ctx *fiber.Ctx) error
+}
+
+type RemoveCompanyStaff204Response struct {
+}
+
+func (response RemoveCompanyStaff204Response) VisitRemoveCompanyStaffResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
 }
 
 type ListProviderTripsRequestObject struct {
@@ -16878,9 +17711,18 @@ type StrictServerInterface interface {
 	// ListBookings List all bookings
 	// (GET /api/v1/admin/bookings)
 	ListBookings(ctx context.Context, request ListBookingsRequestObject) (ListBookingsResponseObject, error)
+	// CorrectBooking Correct the contact or passenger names of a booking
+	// (PATCH /api/v1/admin/bookings/{id})
+	CorrectBooking(ctx context.Context, request CorrectBookingRequestObject) (CorrectBookingResponseObject, error)
 	// CancelPaidBooking Cancel passengers of a paid booking
 	// (POST /api/v1/admin/bookings/{id}/cancel)
 	CancelPaidBooking(ctx context.Context, request CancelPaidBookingRequestObject) (CancelPaidBookingResponseObject, error)
+	// ListBookingNotes List the notes about a booking
+	// (GET /api/v1/admin/bookings/{id}/notes)
+	ListBookingNotes(ctx context.Context, request ListBookingNotesRequestObject) (ListBookingNotesResponseObject, error)
+	// AddBookingNote Note something about a booking
+	// (POST /api/v1/admin/bookings/{id}/notes)
+	AddBookingNote(ctx context.Context, request AddBookingNoteRequestObject) (AddBookingNoteResponseObject, error)
 	// RefundBooking Refund a booking
 	// (POST /api/v1/admin/bookings/{id}/refund)
 	RefundBooking(ctx context.Context, request RefundBookingRequestObject) (RefundBookingResponseObject, error)
@@ -16890,6 +17732,9 @@ type StrictServerInterface interface {
 	// GetRefundQuote Quote a refund by the cancellation policy
 	// (GET /api/v1/admin/bookings/{id}/refund-quote)
 	GetRefundQuote(ctx context.Context, request GetRefundQuoteRequestObject) (GetRefundQuoteResponseObject, error)
+	// ResendBookingMessage Send a message about a booking again
+	// (POST /api/v1/admin/bookings/{id}/resend)
+	ResendBookingMessage(ctx context.Context, request ResendBookingMessageRequestObject) (ResendBookingMessageResponseObject, error)
 	// SendCheckoutLink Send the customer the link of a booking's checkout
 	// (POST /api/v1/admin/bookings/{id}/send-checkout)
 	SendCheckoutLink(ctx context.Context, request SendCheckoutLinkRequestObject) (SendCheckoutLinkResponseObject, error)
@@ -17232,6 +18077,15 @@ type StrictServerInterface interface {
 	// DeleteBusPhoto Delete a photo
 	// (DELETE /api/v1/provider/buses/{id}/photos/{photo_id})
 	DeleteBusPhoto(ctx context.Context, request DeleteBusPhotoRequestObject) (DeleteBusPhotoResponseObject, error)
+	// GetCompany Get the own company
+	// (GET /api/v1/provider/company)
+	GetCompany(ctx context.Context, request GetCompanyRequestObject) (GetCompanyResponseObject, error)
+	// PatchCompany Change the data of the own company
+	// (PATCH /api/v1/provider/company)
+	PatchCompany(ctx context.Context, request PatchCompanyRequestObject) (PatchCompanyResponseObject, error)
+	// ReplaceCompany Replace the data of the own company
+	// (PUT /api/v1/provider/company)
+	ReplaceCompany(ctx context.Context, request ReplaceCompanyRequestObject) (ReplaceCompanyResponseObject, error)
 	// GetProviderDashboard Get the own company's dashboard
 	// (GET /api/v1/provider/dashboard)
 	GetProviderDashboard(ctx context.Context, request GetProviderDashboardRequestObject) (GetProviderDashboardResponseObject, error)
@@ -17280,6 +18134,15 @@ type StrictServerInterface interface {
 	// ReplaceRestStop Replace a rest stop
 	// (PUT /api/v1/provider/rest-stops/{id})
 	ReplaceRestStop(ctx context.Context, request ReplaceRestStopRequestObject) (ReplaceRestStopResponseObject, error)
+	// ListCompanyStaff List the staff of the own company
+	// (GET /api/v1/provider/staff)
+	ListCompanyStaff(ctx context.Context, request ListCompanyStaffRequestObject) (ListCompanyStaffResponseObject, error)
+	// InviteCompanyStaff Invite a colleague
+	// (POST /api/v1/provider/staff)
+	InviteCompanyStaff(ctx context.Context, request InviteCompanyStaffRequestObject) (InviteCompanyStaffResponseObject, error)
+	// RemoveCompanyStaff Remove an account of the own company
+	// (DELETE /api/v1/provider/staff/{staff_id})
+	RemoveCompanyStaff(ctx context.Context, request RemoveCompanyStaffRequestObject) (RemoveCompanyStaffResponseObject, error)
 	// ListProviderTrips List trips
 	// (GET /api/v1/provider/trips)
 	ListProviderTrips(ctx context.Context, request ListProviderTripsRequestObject) (ListProviderTripsResponseObject, error)
@@ -17573,6 +18436,47 @@ func (sh *strictHandler) ListBookings(ctx *fiber.Ctx, params ListBookingsParams)
 	return nil
 }
 
+// CorrectBooking operation middleware
+func (sh *strictHandler) CorrectBooking(ctx *fiber.Ctx, id ID) error {
+	var request CorrectBookingRequestObject
+
+	request.ID = id
+
+	var body CorrectBookingJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CorrectBooking(ctx.UserContext(), request.(CorrectBookingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CorrectBooking")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CorrectBookingResponseObject); ok {
+		if err := validResponse.VisitCorrectBookingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // CancelPaidBooking operation middleware
 func (sh *strictHandler) CancelPaidBooking(ctx *fiber.Ctx, id ID, params CancelPaidBookingParams) error {
 	var request CancelPaidBookingRequestObject
@@ -17607,6 +18511,75 @@ func (sh *strictHandler) CancelPaidBooking(ctx *fiber.Ctx, id ID, params CancelP
 		return err
 	} else if validResponse, ok := response.(CancelPaidBookingResponseObject); ok {
 		if err := validResponse.VisitCancelPaidBookingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBookingNotes operation middleware
+func (sh *strictHandler) ListBookingNotes(ctx *fiber.Ctx, id ID) error {
+	var request ListBookingNotesRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBookingNotes(ctx.UserContext(), request.(ListBookingNotesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBookingNotes")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBookingNotesResponseObject); ok {
+		if err := validResponse.VisitListBookingNotesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AddBookingNote operation middleware
+func (sh *strictHandler) AddBookingNote(ctx *fiber.Ctx, id ID, params AddBookingNoteParams) error {
+	var request AddBookingNoteRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body AddBookingNoteJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AddBookingNote(ctx.UserContext(), request.(AddBookingNoteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddBookingNote")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AddBookingNoteResponseObject); ok {
+		if err := validResponse.VisitAddBookingNoteResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -17704,6 +18677,48 @@ func (sh *strictHandler) GetRefundQuote(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(GetRefundQuoteResponseObject); ok {
 		if err := validResponse.VisitGetRefundQuoteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResendBookingMessage operation middleware
+func (sh *strictHandler) ResendBookingMessage(ctx *fiber.Ctx, id ID, params ResendBookingMessageParams) error {
+	var request ResendBookingMessageRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body ResendBookingMessageJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ResendBookingMessage(ctx.UserContext(), request.(ResendBookingMessageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResendBookingMessage")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResendBookingMessageResponseObject); ok {
+		if err := validResponse.VisitResendBookingMessageResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -21336,6 +22351,95 @@ func (sh *strictHandler) DeleteBusPhoto(ctx *fiber.Ctx, id ID, photoID PhotoID) 
 	return nil
 }
 
+// GetCompany operation middleware
+func (sh *strictHandler) GetCompany(ctx *fiber.Ctx) error {
+	var request GetCompanyRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCompany(ctx.UserContext(), request.(GetCompanyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCompany")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetCompanyResponseObject); ok {
+		if err := validResponse.VisitGetCompanyResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PatchCompany operation middleware
+func (sh *strictHandler) PatchCompany(ctx *fiber.Ctx) error {
+	var request PatchCompanyRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PatchCompany(ctx.UserContext(), request.(PatchCompanyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PatchCompany")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatchCompanyResponseObject); ok {
+		if err := validResponse.VisitPatchCompanyResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReplaceCompany operation middleware
+func (sh *strictHandler) ReplaceCompany(ctx *fiber.Ctx) error {
+	var request ReplaceCompanyRequestObject
+
+	var body ReplaceCompanyJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplaceCompany(ctx.UserContext(), request.(ReplaceCompanyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplaceCompany")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReplaceCompanyResponseObject); ok {
+		if err := validResponse.VisitReplaceCompanyResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetProviderDashboard operation middleware
 func (sh *strictHandler) GetProviderDashboard(ctx *fiber.Ctx) error {
 	var request GetProviderDashboardRequestObject
@@ -21812,6 +22916,99 @@ func (sh *strictHandler) ReplaceRestStop(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(ReplaceRestStopResponseObject); ok {
 		if err := validResponse.VisitReplaceRestStopResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListCompanyStaff operation middleware
+func (sh *strictHandler) ListCompanyStaff(ctx *fiber.Ctx, params ListCompanyStaffParams) error {
+	var request ListCompanyStaffRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCompanyStaff(ctx.UserContext(), request.(ListCompanyStaffRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCompanyStaff")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListCompanyStaffResponseObject); ok {
+		if err := validResponse.VisitListCompanyStaffResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InviteCompanyStaff operation middleware
+func (sh *strictHandler) InviteCompanyStaff(ctx *fiber.Ctx) error {
+	var request InviteCompanyStaffRequestObject
+
+	var body InviteCompanyStaffJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InviteCompanyStaff(ctx.UserContext(), request.(InviteCompanyStaffRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InviteCompanyStaff")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InviteCompanyStaffResponseObject); ok {
+		if err := validResponse.VisitInviteCompanyStaffResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveCompanyStaff operation middleware
+func (sh *strictHandler) RemoveCompanyStaff(ctx *fiber.Ctx, staffID openapi_types.UUID) error {
+	var request RemoveCompanyStaffRequestObject
+
+	request.StaffID = staffID
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveCompanyStaff(ctx.UserContext(), request.(RemoveCompanyStaffRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveCompanyStaff")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveCompanyStaffResponseObject); ok {
+		if err := validResponse.VisitRemoveCompanyStaffResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -8,7 +8,6 @@ import (
 	"rihla/api/gen"
 	"rihla/api/middleware"
 	"rihla/internal/store/payments"
-	"rihla/models"
 )
 
 // SendCheckoutLink sends a booking's contact the address at which the booking is paid (rules: notifications.checkout-link).
@@ -38,13 +37,6 @@ func checkoutSent(s *payments.CheckoutSending) gen.SendCheckoutLink202JSONRespon
 	return gen.SendCheckoutLink202JSONResponse{Data: gen.CheckoutSending{
 		BookingID: s.Booking.ID, BookingNumber: s.Booking.Number, TransactionID: s.Attempt.ID, ExpiresAt: utc(s.Attempt.ExpiresAt),
 		QueuedAt: utc(s.At), SendingsLeft: s.Left(), NextAt: utcOrNil(s.NextAt()),
-		Messages: mapEach(s.Messages, func(n *models.Notification) gen.CheckoutMessage {
-			mask := models.MaskEmail
-			if n.Channel == models.NotifySMS {
-				mask = models.MaskPhone
-			}
-
-			return labelled(gen.CheckoutMessage{Channel: gen.MessageChannel(n.Channel), To: mask(n.Recipient)})
-		}),
+		Messages: mapEach(s.Messages, maskedMessage),
 	}}
 }

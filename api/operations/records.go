@@ -127,6 +127,7 @@ func (o *Operations) MarkRecordTransferred(
 	}
 
 	o.announceTransfers(ctx, record)
+	o.mailQueued(ctx)
 
 	return markedTransferred(&record), nil
 }
@@ -147,6 +148,7 @@ func (o *Operations) MarkRecordsTransferred(
 	}
 
 	o.announceTransfers(ctx, records...)
+	o.mailQueued(ctx)
 
 	return allMarkedTransferred(records), nil
 }

@@ -2,7 +2,10 @@ package audit
 
 // bookingChecks hold what customers and companies have bought against what they have paid (rules: bookings.seats-follow-state).
 func bookingChecks() []check {
-	return []check{bookingStatus(), bookingTerms(), campaignStatus(), tripSeats(), bookingPassengers(), cancellations(), cancelledShares(), checkIns()}
+	return []check{
+		bookingStatus(), bookingTerms(), campaignStatus(), tripSeats(), bookingPassengers(), cancellations(), cancelledShares(), checkIns(),
+		passengerNames(),
+	}
 }
 
 func bookingStatus() check {

@@ -26,7 +26,16 @@ func cancellationTamperings(w *world) []tampering {
 		}
 	}
 
+	name := func(what, sql string) tampering {
+		return tampering{"passenger-name", what, sql, []any{w.parts.BookingID}, booking, nil}
+	}
+
 	return []tampering{
+		name("another name", `UPDATE bookings SET passengers = jsonb_set(passengers, '{2,name}', '"Somebody"') WHERE id = $1`),
+		name("a correction that is gone", "DELETE FROM passenger_renames WHERE booking_id = $1 AND n = 1"),
+		name("one more than there were", "UPDATE passenger_renames SET n = 3 WHERE booking_id = $1 AND n = 2"),
+		name("another one's", "UPDATE passenger_renames SET renamed_by = (SELECT user_id FROM bookings WHERE id = $1) WHERE booking_id = $1 AND n = 1"),
+		name("from another name", "UPDATE passenger_renames SET before_digest = sha256('x') WHERE booking_id = $1 AND n = 2"),
 		{
 			"booking-passengers", "a seat that nobody has", "UPDATE bookings SET seats = seats + 1 WHERE id = $1",
 			[]any{w.parts.BookingID},

@@ -106,6 +106,7 @@ func newWorld(t *testing.T) *world {
 	w.seal(t)
 	w.refundByPolicy(t)
 	w.cancelParts(t)
+	w.correctNames(t)
 	w.refundByHand(t)
 	w.revertTwice(t)
 	w.cameBack(t)
@@ -368,6 +369,20 @@ func (w *world) cancelParts(t *testing.T) {
 	}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, models.CheckInDone, done[0].Status)
+}
+
+// correctNames has the name of the passenger that is left corrected twice.
+func (w *world) correctNames(t *testing.T) {
+	t.Helper()
+
+	id := *w.parts.BookingID
+	by := db.Actor{UserID: w.Users[models.RoleSupportAgent].ID, Role: models.RoleSupportAgent}
+
+	for _, name := range []string{"First Name", "Right Name"} {
+		require.NoError(t, w.s.Bookings.Correct(t.Context(), by, id, models.Correction{
+			Passengers: []models.PassengerName{{ID: models.PassengerID(id, 3), Name: name}},
+		}, time.Now()))
+	}
 }
 
 // refundByHand has two parts of a bill given back: one is paid out, one is not.

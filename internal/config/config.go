@@ -158,6 +158,8 @@ type Policies struct {
 	RescheduleNotice time.Duration `env:"RESCHEDULE_NOTICE" envDefault:"24h"`
 	// TripMovesPerDay is how often a sold trip is moved at most on a day in Riyadh; 0: no limit.
 	TripMovesPerDay int `env:"TRIP_MOVES_PER_DAY" envDefault:"5"`
+	// PassengerNameChanges is how often staff change the name of one passenger; 0: never.
+	PassengerNameChanges int `env:"PASSENGER_NAME_CHANGES" envDefault:"2"`
 	// UnpaidBookingsMax and UnpaidSeatsMax are per account and per phone, BillSeatsShare is of a trip's seats; 0: no limit.
 	UnpaidBookingsMax int         `env:"UNPAID_BOOKINGS_MAX" envDefault:"5"`
 	UnpaidSeatsMax    int         `env:"UNPAID_SEATS_MAX" envDefault:"20"`

@@ -163,6 +163,10 @@ func (c Config) validateAbuse(p *problems) {
 		p.addf("MAIL_CONCURRENCY, SMS_CONCURRENCY and OUTBOX_DELIVERERS must be at least 1")
 	}
 
+	if c.Policies.PassengerNameChanges < 0 {
+		p.addf("PASSENGER_NAME_CHANGES must not be negative (0: never)")
+	}
+
 	if c.Policies.AdMinPricePerDay.IsNegative() {
 		p.addf("AD_MIN_PRICE_PER_DAY must not be negative (0: any price)")
 	}

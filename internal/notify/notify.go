@@ -54,10 +54,15 @@ const (
 	DataLockedUntil   = "locked_until"
 	DataAccount       = "account" // another one's address
 	DataRole          = "role"
-	DataDepartureWas  = "departure_was"
-	DataTokenID       = "token_id"      // of the secret that the link of the mail gets when it is sent
-	DataBookingStays  = "booking_stays" // not empty: the refund has not cancelled the booking
-	DataRefundable    = "refundable"    // not empty: the customer may have all of it back
+	DataChanged       = "changed" // kinds of data, separated by commas: models.CorrectedField
+	DataEntries       = "entries" // how many ledger entries were paid out
+
+	DataPayoutReference = "payout_reference"
+
+	DataDepartureWas = "departure_was"
+	DataTokenID      = "token_id"      // of the secret that the link of the mail gets when it is sent
+	DataBookingStays = "booking_stays" // not empty: the refund has not cancelled the booking
+	DataRefundable   = "refundable"    // not empty: the customer may have all of it back
 )
 
 // MessageOf is the message of an outbox row.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -56,6 +57,12 @@ func NewRenderer(bookingURL string) (*Renderer, error) {
 	}, nil
 }
 
+// withoutMoney are the kinds of messages that may lack an amount.
+var withoutMoney = []models.NotificationKind{
+	models.NotifyTripMoved, models.NotifyCancellationRejected, models.NotifyBookingCorrected, models.NotifyCompanyCancelled,
+	models.NotifyCompanyDispute,
+}
+
 // prefixes are those of the kinds' texts in the catalogues.
 var prefixes = map[models.NotificationKind]string{
 	models.NotifyPaymentSucceeded: "payment_succeeded", models.NotifyPaymentFailed: "payment_failed",
@@ -66,7 +73,10 @@ var prefixes = map[models.NotificationKind]string{
 	models.NotifySecondFactorRemoved: "second_factor_removed", models.NotifySessionStolen: "session_stolen",
 	models.NotifyAdminAdded: "admin_added", models.NotifyCheckoutLink: "checkout_link",
 	models.NotifyBookingCancelled: "booking_cancelled", models.NotifyCancellationRejected: "cancellation_rejected",
-	models.NotifyCancellationWaiting: "cancellation_waiting",
+	models.NotifyCancellationWaiting: "cancellation_waiting", models.NotifyBookingCorrected: "booking_corrected",
+	models.NotifyCompanyBooked: "company_booked", models.NotifyCompanyCancelled: "company_cancelled",
+	models.NotifyCompanyRefunded: "company_refunded", models.NotifyCompanyClawback: "company_clawback",
+	models.NotifyCompanyPayout: "company_payout", models.NotifyCompanyDispute: "company_dispute",
 }
 
 // Render writes m for its channel and locale; any locale but English is Arabic (rules: notifications.language). A message
@@ -78,7 +88,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 	}
 
 	prefix, ok := prefixes[m.Kind]
-	if !ok || m.Kind.IsAboutAccount() && m.Channel != models.NotifyEmail {
+	if !ok || m.Kind.MailOnly() && m.Channel != models.NotifyEmail {
 		return Rendered{}, permanentf("unknown kind %q", m.Kind)
 	}
 
@@ -107,7 +117,10 @@ type values struct {
 	Name, Booking, Trip, Campaign, Amount, Departure, DepartureWas, RetryUntil string
 	Seats, VAT, Method, Link, Account, Role                                    string
 
-	Note string // of who has decided
+	Note    string // of who has decided
+	Changed string // kinds of data, as a list
+	Entries string // how many were paid out
+	Payout  string // its reference
 
 	Refundable, Stays, Nothing bool // Nothing goes back
 }
@@ -226,8 +239,9 @@ func (w *writer) values(m Message) (values, error) {
 
 	v.Note = clean(m.Data[DataNote])
 
-	// Messages without money may lack an amount.
-	if text := m.Data[DataAmount]; text != "" || m.Kind != models.NotifyTripMoved && m.Kind != models.NotifyCancellationRejected {
+	v.Changed, v.Entries, v.Payout = w.changed(m.Data[DataChanged]), clean(m.Data[DataEntries]), clean(m.Data[DataPayoutReference])
+
+	if text := m.Data[DataAmount]; text != "" || !slices.Contains(withoutMoney, m.Kind) {
 		amount, err := models.ParseMoney(text)
 		if err != nil {
 			return values{}, permanentf("amount %w", err)
@@ -266,6 +280,19 @@ func (w *writer) values(m Message) (values, error) {
 	return v, err
 }
 
+// changed lists kinds of data, which are models.CorrectedField, in words.
+func (w *writer) changed(fields string) string {
+	var words []string
+
+	for field := range strings.SplitSeq(fields, ",") {
+		if field = clean(field); field != "" {
+			words = append(words, w.text("corrected_"+field, nil))
+		}
+	}
+
+	return strings.Join(words, w.text("list_separator", nil))
+}
+
 func (w *writer) rows(v values) []tableRow {
 	var rows []tableRow
 
@@ -275,6 +302,9 @@ func (w *writer) rows(v values) []tableRow {
 		{"label_trip", v.Trip},
 		{"label_departure", w.long.departure},
 		{"label_departure_was", w.long.departureWas},
+		{"label_changed", v.Changed},
+		{"label_entries", v.Entries},
+		{"label_payout", v.Payout},
 		{"label_seats", v.Seats},
 		{"label_amount", v.Amount},
 		{"label_vat", v.VAT},

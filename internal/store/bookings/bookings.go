@@ -16,7 +16,7 @@ import (
 
 // DiscardBooking takes back a booking whose payment could not even be started: it deletes it and frees its seats, unless
 // they are free because its hold ended meanwhile. It reports false, and changes nothing, once the booking has a payment
-// attempt, was cancelled, or is gone.
+// attempt, was cancelled, corrected or noted about, or is gone.
 func (s *Store) DiscardBooking(ctx context.Context, id uuid.UUID) (discarded bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		discarded = false
@@ -26,6 +26,8 @@ func (s *Store) DiscardBooking(ctx context.Context, id uuid.UUID) (discarded boo
 
 		err := tx.NewSelect().Model(&b).Where("bk.id = ?", id).
 			Where("bk.status IN (?)", bun.List([]models.BookingStatus{models.BookingPendingPayment, models.BookingPaymentFailed})).
+			Where("NOT EXISTS (SELECT FROM booking_notes WHERE booking_id = bk.id)").
+			Where("NOT EXISTS (SELECT FROM passenger_renames WHERE booking_id = bk.id)").
 			For("UPDATE").Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil

@@ -54,6 +54,13 @@ func (s *Store) MayWrite(ctx context.Context, by db.Actor) error {
 	return err
 }
 
+// Writable is MayWrite within the caller's transaction: until it ends the provider's status stays.
+func Writable(ctx context.Context, tx bun.Tx, by db.Actor) error {
+	_, err := writable(ctx, tx, by)
+
+	return err
+}
+
 // writable is the one gate before every change to provider resources. It returns the scope in which the actor may
 // change them, and keeps the provider's status from changing until the transaction ends. Error: FORBIDDEN.
 func writable(ctx context.Context, db bun.IDB, by db.Actor) (scope, error) {

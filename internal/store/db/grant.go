@@ -14,11 +14,11 @@ import (
 var (
 	insertOnlyTables = []string{
 		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "refund_approvals",
-		"payout_reversals", "trip_moves", "incident_notes", "cancelled_passengers", "check_ins",
+		"payout_reversals", "trip_moves", "incident_notes", "cancelled_passengers", "check_ins", "passenger_renames", "booking_notes",
 	}
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{
-		"webhook_events": "transaction_id, refund_id, processed_at, outcome", "checkout_sendings": "sent, sent_at",
+		"webhook_events": "transaction_id, refund_id, processed_at, outcome", "checkout_sendings": "sent, sent_at", "message_sendings": "sent, sent_at",
 		"cancellations": "status, done_at",
 	}
 	// derivedTables are the sums of reports, the words of lists and the lists of search indexes and the seals of the audit log, which
@@ -33,7 +33,7 @@ var (
 	deletableTables = []string{
 		"bookings", "bus_photos", "idempotency_keys", "refresh_tokens", "trip_rest_stops", "sessions", "login_challenges", "account_tokens",
 		"second_factors", "recovery_codes", "stranger_counts", "login_throttles", "stranger_seats",
-		"people_reads",
+		"people_reads", "provider_contacts",
 	}
 )
 

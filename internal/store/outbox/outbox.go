@@ -84,6 +84,10 @@ func NewMessages(
 // InsertMessages writes outbox rows. The unique index on (transaction, kind, channel, cause) makes a second queueing a no-op;
 // only rows really inserted are counted.
 func InsertMessages(ctx context.Context, tx bun.Tx, rows []models.Notification) (int, error) {
+	return insertMessages(ctx, tx, rows)
+}
+
+func insertMessages(ctx context.Context, tx bun.IDB, rows []models.Notification) (int, error) {
 	if len(rows) == 0 {
 		return 0, nil
 	}

@@ -57,14 +57,18 @@ const postponedFor = 7 * 24 * time.Hour
 // Limited reports that a message counts among those that its address gets within 24 hours, and is held back by their number. What was paid
 // is always written about: a stranger is not annoyed for money, and an agent books for many travellers with one address. Nor does a
 // link to a new password count, which has a limit of its own (models.AccountTokenPurpose.MailLimit): strangers can ask for it, and would
-// use up its owner's messages.
-func Limited(n *models.Notification) bool { return !slices.Contains(unlimitedKinds, n.Kind) }
+// use up its owner's messages. What staff have sent again counts, whatever it is about.
+func Limited(n *models.Notification) bool {
+	return n.Resent() || !slices.Contains(unlimitedKinds, n.Kind)
+}
 
-// unlimitedKinds are the messages that the limit does not hold: what was paid, what was given back, when those who have paid leave, and
-// links to a new password.
+// unlimitedKinds are the messages that the limit does not hold: what was paid, what was given back, when those who have paid leave,
+// what staff have corrected, what companies are told of their own business, and links to a new password.
 var unlimitedKinds = []models.NotificationKind{
 	models.NotifyPaymentSucceeded, models.NotifyCampaignPaid, models.NotifyRefundSucceeded, models.NotifyTripMoved, models.NotifyResetPassword,
-	models.NotifyBookingCancelled, models.NotifyCancellationRejected,
+	models.NotifyBookingCancelled, models.NotifyCancellationRejected, models.NotifyBookingCorrected,
+	models.NotifyCompanyBooked, models.NotifyCompanyCancelled, models.NotifyCompanyRefunded, models.NotifyCompanyClawback,
+	models.NotifyCompanyPayout, models.NotifyCompanyDispute,
 }
 
 // WithholdNotifications takes out of a claimed batch what is not to be sent, and gives it up: SMS to countries to which none are sent, and
@@ -170,7 +174,7 @@ func (s *Store) messagesHad(ctx context.Context, batch []models.Notification, no
 	err := s.db.NewSelect().Model((*models.Notification)(nil)).
 		ColumnExpr("n.channel, "+mailboxSQL+" AS recipient, count(*) AS count, min(n.sent_at) AS first").
 		Where(mailboxSQL+" IN (?)", bun.List(to)).Where("n.sent_at > ?", now.Add(-messageDay)).
-		Where("n.kind NOT IN (?)", bun.List(unlimitedKinds)).
+		Where("(n.kind NOT IN (?) OR n.cause LIKE ?)", bun.List(unlimitedKinds), models.ResentCauses).
 		GroupExpr("n.channel, "+mailboxSQL).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("count messages of a day: %w", err)

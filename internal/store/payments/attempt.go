@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -23,6 +24,8 @@ type attempt struct {
 
 	openAttempt uuid.UUID // another attempt of the booking or campaign that is PENDING; zero: none
 	openGateway models.Gateway
+
+	contacts []models.ProviderContact // of the company, who are told of bookings; none for a campaign
 }
 
 // lockAttempt reads it in two statements. The first one locks, the attempt before its booking or campaign. What it had to wait for
@@ -74,6 +77,11 @@ func lockCampaignAttempt(ctx context.Context, tx bun.Tx, id uuid.UUID) (attempt,
 	return attempt{t: row.PaymentTransaction, campaign: row.Campaign}, err
 }
 
+// bookedContacts are the contact persons of a company who are told of bookings, NULL for none: a look into an index beside what is read
+// anyway, so that a settlement takes no statement more.
+const bookedContacts = `(SELECT jsonb_agg(jsonb_build_object('name', pc.name, 'email', pc.email, 'messages', pc.messages) ORDER BY pc.position)
+	FROM provider_contacts AS pc WHERE pc.provider_id = ? AND ? = ANY (pc.messages)) AS contacts`
+
 // readUnderLock reads the trip, the events that have had no effect yet, oldest first, and the other open attempt, of which an index
 // allows one. Both are found by what they belong to, not among all that are in their state: see db.Still.
 func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
@@ -82,6 +90,7 @@ func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
 
 		OpenID      uuid.UUID           `bun:"open_id"`
 		OpenGateway models.Gateway      `bun:"open_gateway"`
+		Contacts    json.RawMessage     `bun:"contacts"`
 		Event       models.WebhookEvent `bun:"embed:we_"`
 	}
 
@@ -96,7 +105,8 @@ func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
 	const other = "LEFT JOIN payment_transactions AS other ON other.status IS NOT DISTINCT FROM 'PENDING' AND other.id <> ? AND "
 
 	if a.t.BookingID != nil {
-		q = q.Join(other+"other.booking_id = ?", a.t.ID, *a.t.BookingID).Where("t.id = ?", a.booking.TripID)
+		q = q.ColumnExpr(bookedContacts, a.t.ProviderID, models.CompanyBooked).
+			Join(other+"other.booking_id = ?", a.t.ID, *a.t.BookingID).Where("t.id = ?", a.booking.TripID)
 	} else {
 		q = q.Join(other+"other.ad_campaign_id = ?", a.t.ID, *a.t.AdCampaignID).Where("t.id = ?", a.campaign.TripID)
 	}
@@ -107,6 +117,12 @@ func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
 
 	if len(rows) == 0 {
 		return fmt.Errorf("read what an attempt is settled by: the trip of attempt %s is missing", a.t.ID)
+	}
+
+	if rows[0].Contacts != nil {
+		if err := json.Unmarshal(rows[0].Contacts, &a.contacts); err != nil {
+			return fmt.Errorf("read contact persons: %w", err)
+		}
 	}
 
 	for i := range rows {

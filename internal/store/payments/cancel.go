@@ -88,10 +88,10 @@ func (s *Store) cancelBooking(
 	return b, pending, db.Audit(ctx, tx, by, models.AuditBookingCancelled, models.EntityBooking, &id, map[string]any{"seats": b.Seats})
 }
 
-// mayCancel lets the owner and admins through.
+// mayCancel lets the owner, support agents and admins through.
 func mayCancel(by db.Actor, b *models.Booking) error {
 	switch {
-	case b.UserID == by.UserID || by.Role.IsAdmin():
+	case b.UserID == by.UserID || by.Role.IsAdmin() || by.Role == models.RoleSupportAgent:
 		return nil
 	case by.Role.ReadsAnyBooking():
 		return models.NewError(models.CodeForbidden, "booking.cancel_others")

@@ -9,6 +9,7 @@ import (
 
 	"rihla/internal/store/incidents"
 	"rihla/internal/store/ledger"
+	"rihla/internal/store/outbox"
 	"rihla/models"
 )
 
@@ -47,7 +48,39 @@ func NoteDispute(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, e
 		return err
 	}
 
-	return keepDispute(ctx, tx, &d)
+	if err := keepDispute(ctx, tx, &d); err != nil {
+		return err
+	}
+
+	return tellDisputed(ctx, tx, t, &d)
+}
+
+// tellDisputed tells the company of a dispute that is open, once.
+func tellDisputed(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, d *models.Dispute) error {
+	if d.State != models.DisputeOpen || t.BookingID == nil {
+		return nil
+	}
+
+	_, err := outbox.TellCompany(ctx, tx, t.ProviderID, func() ([]outbox.CompanyNews, error) {
+		var b models.Booking
+		if err := tx.NewSelect().Model(&b).Where("bk.id = ?", *t.BookingID).Scan(ctx); err != nil {
+			return nil, fmt.Errorf("read booking: %w", err)
+		}
+
+		trip, err := tripByID(ctx, tx, b.TripID)
+		if err != nil {
+			return nil, err
+		}
+
+		data := outbox.CompanyData(&b, &trip, b.Seats)
+		if d.Currency != "" {
+			data["amount"], data["currency"] = d.Amount.String(), d.Currency
+		}
+
+		return []outbox.CompanyNews{{Message: models.CompanyDispute, Transaction: t.ID, Cause: d.ID.String(), Data: data}}, nil
+	}, models.CompanyDispute)
+
+	return err
 }
 
 // disputeOf is the dispute that a message tells of. A company that has no id for it has one dispute of a payment.

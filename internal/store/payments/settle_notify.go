@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/uptrace/bun"
 
@@ -13,13 +12,16 @@ import (
 	"rihla/models"
 )
 
-// notifyPaid queues an email and an SMS about the payment to the booking's contact.
+// notifyPaid queues an email and an SMS about the payment to the booking's contact, and mails to the company.
 func (st *settlement) notifyPaid() {
-	facts := outbox.BookingFacts(&st.booking, &st.trip, st.t.Amount)
-	facts["seats"], facts["vat_amount"] = strconv.Itoa(st.booking.Seats), st.t.VATAmount.String()
-	facts["payment_method"] = string(st.t.Method())
+	facts := paidFacts(&st.booking, &st.trip, &st.t)
 
-	st.queue(outbox.BookingMessages(&st.booking, models.NotifyPaymentSucceeded, st.t.ID, facts))
+	booked := outbox.CompanyNews{
+		Message: models.CompanyBooked, Transaction: st.t.ID, Data: outbox.CompanyData(&st.booking, &st.trip, st.booking.Seats),
+	}
+	booked.Data["amount"], booked.Data["currency"] = st.t.Amount.String(), st.booking.Currency
+
+	st.queue(append(outbox.BookingMessages(&st.booking, models.NotifyPaymentSucceeded, st.t.ID, facts), booked.For(st.contacts)...))
 }
 
 func (st *settlement) queue(rows []models.Notification) {

@@ -78,6 +78,15 @@ func TestPaymentTakesFewStatements(t *testing.T) {
 	require.Zero(t, settled.Queued)
 	require.Equal(t, []string{"BEGIN", "SELECT", "SELECT", "COMMIT"}, seen.take(), "again: nothing to write")
 
+	b.Contact(t, "desk@tours.test")
+	other := b.Open(t, b.Book(t, b.Trip, 1), 1)
+	b.Deliver(t, bookstest.Event(other, models.EventPaymentSucceeded, nil))
+	seen.take()
+
+	settled = b.Settle(t, other, time.Now())
+	require.Equal(t, 3, settled.Queued)
+	require.Equal(t, []string{"BEGIN", "SELECT", "SELECT", "WITH", "COMMIT"}, seen.take(), "a company that is told of it takes none more")
+
 	again, fresh, err := b.Store.Payments.OpenPayment(t.Context(), a, time.Now)
 	require.NoError(t, err)
 	require.False(t, fresh)

@@ -345,7 +345,7 @@ func (p *orderPlan) keep(ctx context.Context, tx bun.Tx, r *models.RefundRequest
 	return auditCancellation(ctx, tx, actor, c, before, seatsOf(p.booking))
 }
 
-// tellCancelled tells the customer whose passengers were cancelled what goes back for them.
+// tellCancelled tells the customer whose passengers were cancelled what goes back for them, and the company that they were.
 func tellCancelled(ctx context.Context, tx bun.Tx, c *models.Cancellation) error {
 	b, payment, trip, err := MessageSubject(ctx, tx, c.BookingID)
 	if err != nil {
@@ -361,6 +361,15 @@ func tellCancelled(ctx context.Context, tx bun.Tx, c *models.Cancellation) error
 
 	_, err = outbox.InsertMessages(ctx, tx, outbox.NewMessages(models.NotifyBookingCancelled, payment, c.ID.String(), b.Locale,
 		b.ContactEmail, b.ContactPhone, facts))
+	if err != nil {
+		return err
+	}
+
+	_, err = outbox.TellCompany(ctx, tx, b.ProviderID, func() ([]outbox.CompanyNews, error) {
+		return []outbox.CompanyNews{{
+			Message: models.CompanyCancelled, Transaction: payment, Cause: c.ID.String(), Data: outbox.CompanyData(&b, &trip, c.Seats),
+		}}, nil
+	}, models.CompanyCancelled)
 
 	return err
 }
