@@ -121,7 +121,7 @@ func TestPatchesFollowTheirInputs(t *testing.T) {
 
 	require.NotZero(t, patches)
 
-	// What is corrected is named one by one: the whole of a booking is nobody's to write.
+	// What is corrected is named one by one: no caller writes the whole of a booking.
 	const corrected = "/api/v1/admin/bookings/{id}"
 
 	for path, item := range doc.Paths.Map() {

@@ -77,6 +77,20 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 			"refund_type": "PARTIAL", "amount": models.MustMoney("1.00"), "reason": "no reason",
 		}},
 		{
+			"CorrectBooking", http.MethodPatch, "/api/v1/admin/bookings/" + w.paid.ID.String(), w.As(models.RoleSupportAgent), map[string]any{
+				"contact":    map[string]any{"name": "Somebody", "email": "somebody.right@rihla.test", "phone": "+966500000009"},
+				"passengers": []map[string]any{{"id": models.PassengerID(w.paid.ID, 1), "name": "Somebody"}},
+			},
+		},
+		{
+			"ResendBookingMessage", http.MethodPost, "/api/v1/admin/bookings/" + w.paid.ID.String() + "/resend", w.As(models.RoleSupportAgent),
+			map[string]any{"kind": models.ResendConfirmation},
+		},
+		{
+			"AddBookingNote", http.MethodPost, "/api/v1/admin/bookings/" + w.paid.ID.String() + "/notes", w.As(models.RoleSupportAgent),
+			map[string]any{"note": "called"},
+		},
+		{
 			"RequestCancellation", http.MethodPost, "/api/v1/bookings/" + w.asked.ID.String() + "/cancellation-requests",
 			w.As(models.RoleEndUser),
 			map[string]any{"reason": "no reason"},
@@ -154,7 +168,18 @@ func (w *targets) providerTargets() []target {
 		"name": "Somebody's Tours", "email": "somebody.tours@rihla.test", "phone": "+966500000009", "city": "Jeddah", "commission_rate": 0.2,
 	}
 
+	own := map[string]any{
+		"name": "Somebody's Tours", "phone": "+966500000009", "contact_persons": []map[string]any{
+			{"name": "Somebody", "email": "somebody.desk@rihla.test", "phone": "+966500000009", "messages": models.CompanyMessages()},
+		},
+	}
+
 	return []target{
+		{"ReplaceCompany", http.MethodPut, "/api/v1/provider/company", w.As(models.RoleProviderAdmin), own},
+		{"PatchCompany", http.MethodPatch, "/api/v1/provider/company", w.As(models.RoleProviderAdmin), own},
+		{"InviteCompanyStaff", http.MethodPost, "/api/v1/provider/staff", w.As(models.RoleProviderAdmin), map[string]any{
+			"name": "Somebody", "email": "somebody.new@rihla.test", "phone": "+966500000009", "role": models.RoleProviderStaff,
+		}},
 		{"CreateProvider", http.MethodPost, "/api/v1/admin/providers", admin, company},
 		{"ReplaceProvider", http.MethodPut, path, admin, company},
 		{"PatchProvider", http.MethodPatch, path, admin, company},
@@ -226,6 +251,7 @@ func (w *targets) bareTargets() []target {
 		{"PauseAdCampaign", http.MethodPost, "/api/v1/ad-campaigns/" + id + "/pause", staff, nil},
 		{"ResumeAdCampaign", http.MethodPost, "/api/v1/ad-campaigns/" + id + "/resume", staff, nil},
 		{"DeleteBusPhoto", http.MethodDelete, photo, staff, nil},
+		{"RemoveCompanyStaff", http.MethodDelete, "/api/v1/provider/staff/" + id, staff, nil},
 		{"DeleteStaff", http.MethodDelete, "/api/v1/admin/providers/" + id + "/staff/" + id, admin, nil},
 		{"ActivateProvider", http.MethodPost, "/api/v1/admin/providers/" + id + "/activate", admin, nil},
 		{"DeactivateProvider", http.MethodPost, "/api/v1/admin/providers/" + id + "/deactivate", admin, nil},

@@ -113,7 +113,7 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 	campaign := s.NewCampaign("100.00", 1)
 	change("UPDATE ad_campaigns SET deleted_at = now() WHERE id = $1", campaign)()
 
-	unpaid, asked, cancelled, noted := customer.Book(1), customer.Book(1), customer.Book(1), models.NewID()
+	unpaid, asked, cancelled, resent, noted := customer.Book(1), customer.Book(1), customer.Book(1), customer.Book(1), models.NewID()
 	paid := func(b harness.Booking) func() {
 		return func() {
 			require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
@@ -166,6 +166,16 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 		"RefundLatePayment": {
 			by: finance, path: "/api/v1/admin/payment-transactions/" + declined.Payment.TransactionID.String() + "/refund",
 			body: because(), status: http.StatusConflict, code: models.CodeInvalidState,
+		},
+		"ResendBookingMessage": {
+			finance, "/api/v1/admin/bookings/" + resent.ID.String() + "/resend",
+			map[string]any{"kind": models.ResendConfirmation},
+			http.StatusConflict, models.CodeInvalidState, paid(resent), http.StatusAccepted,
+		},
+		// There is no booking that comes to be at an id.
+		"AddBookingNote": {
+			by: finance, path: "/api/v1/admin/bookings/" + noted.String() + "/notes", body: map[string]any{"note": "Called."},
+			status: http.StatusNotFound, code: models.CodeNotFound,
 		},
 		"AddIncidentNote": {
 			finance, incidentsPath + "/" + noted.String() + "/notes",

@@ -197,6 +197,7 @@ func (w *targets) searches(t *testing.T) map[search]foundBy {
 		{"ListAdCampaigns", "search"}:              {id: campaign, typed: names},
 		{"ListProviders", "search"}:                {id: id, typed: append(names, mobile, emails("aisha@rihla.test"))},
 		{"ListStaff", "search"}:                    {id: world.Users[models.RoleProviderAdmin].ID.String(), typed: append(names, mobile)},
+		{"ListCompanyStaff", "search"}:             {id: world.Users[models.RoleProviderAdmin].ID.String(), typed: append(names, mobile)},
 		{"ListUsers", "search"}:                    {id: world.Users[models.RoleProviderAdmin].ID.String(), typed: append(names, mobile)},
 		{"ListProviderBalances", "search"}:         {id: id, typed: names},
 		{"ListBookings", "search"}:                 {id: booked.ID.String(), typed: sale},

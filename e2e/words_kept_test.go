@@ -100,8 +100,9 @@ func (w *targets) liveBodies(t *testing.T) map[string]func(target) target {
 
 			return p
 		},
-		"CreateStaff":       with("email", func() any { return "words." + uuid.NewString() + "@rihla.test" }),
-		"ReplaceAdCampaign": campaign, "PatchAdCampaign": campaign,
+		"InviteCompanyStaff": with("email", func() any { return "words." + uuid.NewString() + "@rihla.test" }),
+		"CreateStaff":        with("email", func() any { return "words." + uuid.NewString() + "@rihla.test" }),
+		"ReplaceAdCampaign":  campaign, "PatchAdCampaign": campaign,
 		"ReplaceBus":     with("plate_number", func() any { return "BAD 2" }),
 		"PatchBus":       with("plate_number", func() any { return "BAD 2" }),
 		"AssignIncident": with("assignee_id", func() any { return w.World.Users[models.RoleSuperAdmin].ID }),

@@ -8,7 +8,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// CompanyMessage is something that contact persons of a company are told (rules: notifications.company).
+// CompanyMessage is something that contact persons of a company are mailed (rules: notifications.company).
 type CompanyMessage string
 
 // The messages to companies.
@@ -29,7 +29,7 @@ func CompanyMessages() []CompanyMessage {
 // Kind is the kind of the mail.
 func (m CompanyMessage) Kind() NotificationKind { return NotificationKind("COMPANY_" + string(m)) }
 
-// ProviderContact is a person of a company who is told about its bookings and money.
+// ProviderContact is a person of a company who gets messages about its bookings and money.
 type ProviderContact struct {
 	bun.BaseModel `bun:"table:provider_contacts,alias:pc"`
 

@@ -1424,7 +1424,7 @@ type CompanyAnswer struct {
 	Data Company `json:"data"`
 }
 
-// CompanyContact A person who is told about the company's bookings and money.
+// CompanyContact A person who gets messages about the company's bookings and money.
 //
 // Example: {"email":"desk@tours.rihla.test","messages":["BOOKED","CANCELLED"],"name":"Booking desk","phone":"+966501234567"}
 type CompanyContact struct {
@@ -1434,7 +1434,7 @@ type CompanyContact struct {
 	Phone    *string          `json:"phone"`
 }
 
-// CompanyContactInput A person who is told about the company's bookings and money.
+// CompanyContactInput A person who gets messages about the company's bookings and money.
 //
 // Example: {"email":"desk@tours.rihla.test","messages":["BOOKED","CANCELLED"],"name":"Booking desk","phone":"+966501234567"}
 type CompanyContactInput struct {
@@ -1465,7 +1465,7 @@ type CompanyInput struct {
 	Phone Phone `json:"phone"`
 }
 
-// CompanyMessage What a contact person of a company is told.
+// CompanyMessage A message to contact persons of a company.
 type CompanyMessage = models.CompanyMessage
 
 // CompanyStaffInput A colleague who is invited.

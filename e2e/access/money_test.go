@@ -70,6 +70,14 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		}
 
 		return request{body: object{"ids": []uuid.UUID{id}}}
+	case "CorrectBooking":
+		return request{ids: w.refund(c).ids, body: object{"contact": object{"name": "Right Name"}}}
+	case "ResendBookingMessage": // each is sent once in 5 minutes
+		return request{ids: w.refund(c).ids, body: object{"kind": "CONFIRMATION"}}
+	case "ListBookingNotes":
+		return request{ids: w.refund(c).ids}
+	case "AddBookingNote":
+		return request{ids: w.refund(c).ids, body: object{"note": "Called about a wheelchair"}}
 	case "SendCheckoutLink": // which is sent once in 5 minutes
 		return request{ids: w.payable(c)}
 	case "ExportFinancialRecords", "ExportAuditLogs":

@@ -21,7 +21,8 @@ var (
 		"RemoveSecondFactor",
 	}
 	needStepUp = []string{
-		"CreateProvider", "ReplaceProvider", "PatchProvider", "ActivateProvider", "DeactivateProvider", "CreateStaff", "DeleteStaff",
+		"CreateProvider", "ReplaceProvider", "PatchProvider", "ActivateProvider", "DeactivateProvider", "CreateStaff", "DeleteStaff", "InviteCompanyStaff",
+		"RemoveCompanyStaff",
 		"ExportFinancialRecords", "ExportAuditLogs", "MarkRecordTransferred", "MarkRecordsTransferred", "RevertRecordTransfer", "InviteUser", "ReplaceUser",
 		"PatchUser", "RemoveUser", "LockUser", "UnlockUser", "InviteUserAgain", "ResetUserSecondFactor", "RemoveSecondFactor",
 	}

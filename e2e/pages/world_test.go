@@ -29,6 +29,7 @@ var lists = map[string]struct {
 	"ListAdCampaigns":      {"ad_campaigns", models.RoleProviderStaff},
 	"ListProviderBalances": {"providers", models.RoleFinanceAdmin},
 	"ListProviders":        {"providers", models.RoleAdmin}, "ListStaff": {"users", models.RoleSuperAdmin},
+	"ListCompanyStaff": {"users", models.RoleProviderAdmin},
 	"ListTripBookings": {"bookings", models.RoleProviderStaff},
 	"ListMyBookings":   {"bookings", models.RoleEndUser}, "ListBookings": {"bookings", models.RoleSupportAgent},
 	"ListPaymentTransactions": {"payment_transactions", models.RoleSupportAgent}, "ListRefunds": {"refunds", models.RoleFinanceAdmin},

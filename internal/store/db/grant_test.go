@@ -41,6 +41,8 @@ func TestTheServicesRoleCannotChangeWhatOnlyGrows(t *testing.T) {
 		"DELETE FROM payment_transactions", "DELETE FROM financial_records", "TRUNCATE financial_records CASCADE",
 		"DELETE FROM webhook_events", "UPDATE webhook_events SET body = body", "UPDATE webhook_events SET amount = amount",
 		"UPDATE webhook_events SET received_at = received_at", "TRUNCATE webhook_events", "DELETE FROM bun_migrations", "CREATE TABLE mine (id int)",
+		"UPDATE booking_notes SET note = note", "DELETE FROM booking_notes", "UPDATE passenger_renames SET n = n", "DELETE FROM passenger_renames",
+		"UPDATE message_sendings SET booking_id = booking_id", "DELETE FROM message_sendings",
 		"UPDATE checkout_sendings SET booking_id = booking_id", "DELETE FROM checkout_sendings",
 		"UPDATE report_days_folded SET gross_amount = 0", "DELETE FROM report_texts_folded", "DELETE FROM report_deltas",
 		"INSERT INTO report_deltas SELECT * FROM report_deltas", "UPDATE report_states_folded SET gross_amount = 0",

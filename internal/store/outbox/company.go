@@ -64,7 +64,7 @@ func TellCompany(
 }
 
 // For are the outbox rows of the news, an email to each contact person who wants them. Their ids follow from the transaction, the cause and
-// the address, so that nobody is told twice.
+// the address, so that each is queued once.
 func (n *CompanyNews) For(contacts []models.ProviderContact) []models.Notification {
 	var rows []models.Notification
 

@@ -266,7 +266,7 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 	return err
 }
 
-// companyNews is what the company is told of a refund: that, the booking that fell with it, and what it owes for it.
+// companyNews are the messages to the company about a refund: that, the booking that fell with it, and what it owes for it.
 func (st *refundSettlement) companyNews(b *models.Booking, trip *models.Trip, added *models.PaymentTransaction) []outbox.CompanyNews {
 	about := func(m models.CompanyMessage, amount models.Money) outbox.CompanyNews {
 		data := outbox.CompanyData(b, trip, b.Seats)
