@@ -22,7 +22,7 @@ func (p *Payments) LookAtCancellation(ctx context.Context, id uuid.UUID, at time
 	return state, asActivityError(err)
 }
 
-// RemindOfCancellation queues a mail to each FINANCE_ADMIN about a request that nobody has decided; once per request.
+// RemindOfCancellation queues a mail to each FINANCE_ADMIN about a request that is undecided; once per request.
 func (p *Payments) RemindOfCancellation(ctx context.Context, id uuid.UUID) error {
 	return asActivityError(p.Store.Cancellations.Remind(ctx, id))
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 	"golang.org/x/sync/semaphore"
 
@@ -30,6 +31,8 @@ type Outbox struct {
 	Deliverers int
 	// AccountPages is where the links of mails about accounts lead to, without a trailing slash.
 	AccountPages string
+	// TicketLink is the whole address of the ticket of a booking; nil: mails have no link to it.
+	TicketLink func(booking uuid.UUID) string
 
 	once  sync.Once
 	slots map[models.NotificationChannel]*semaphore.Weighted

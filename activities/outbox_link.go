@@ -22,7 +22,11 @@ var errNothingToPay = errors.New("there is nothing to pay any more")
 // link is that of a message that leads somewhere. That of a checkout is read when the message is handed over; it is in no row of the
 // outbox and in no log.
 func (o *Outbox) link(ctx context.Context, n *models.Notification) (string, error) {
-	if n.Kind != models.NotifyCheckoutLink {
+	switch n.Kind {
+	case models.NotifyCheckoutLink:
+	case models.NotifyPaymentSucceeded:
+		return o.ticketLink(n), nil
+	default:
 		return o.accountLink(ctx, n)
 	}
 
@@ -32,6 +36,16 @@ func (o *Outbox) link(ctx context.Context, n *models.Notification) (string, erro
 	}
 
 	return address, err
+}
+
+// ticketLink is the address of the ticket in a confirmation, in the language of the mail.
+func (o *Outbox) ticketLink(n *models.Notification) string {
+	booking, err := uuid.Parse(n.Data[notify.DataBookingID])
+	if err != nil || o.TicketLink == nil || n.Channel != models.NotifyEmail {
+		return ""
+	}
+
+	return o.TicketLink(booking) + "&lang=" + string(n.Locale)
 }
 
 // accountLink is that of a mail which proves that its reader has the address. Its secret is made here, each time the mail is handed

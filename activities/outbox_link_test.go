@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/activities"
@@ -110,4 +111,23 @@ func countIn(t *testing.T, d *desk, query string, args ...any) (n int) {
 	require.NoError(t, d.db.QueryRowContext(t.Context(), query, args...).Scan(&n), query)
 
 	return n
+}
+
+// TestConfirmationsLeadToTheTicket: by mail, in its language; an SMS has no room for the address.
+func TestConfirmationsLeadToTheTicket(t *testing.T) {
+	t.Parallel()
+
+	d, box, now := newDesk(t), &letterbox{}, time.Now().Add(time.Minute)
+	a := d.paid(t)
+	d.settle(t, a)
+
+	outbox := &activities.Outbox{
+		Log: slog.New(slog.DiscardHandler), Store: d.Store, Sender: box, Now: func() time.Time { return now },
+		TicketLink: func(booking uuid.UUID) string { return "https://rihla.test/t/" + booking.String() + "?signature=x" },
+	}
+
+	got, err := outbox.DeliverNotifications(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, activities.Delivered{Sent: 2}, got)
+	require.Equal(t, []string{"https://rihla.test/t/" + a.BookingID.String() + "?signature=x&lang=ar"}, box.links)
 }

@@ -26,6 +26,7 @@ import (
 	"rihla/internal/inbox"
 	"rihla/internal/store"
 	"rihla/internal/telemetry"
+	"rihla/internal/ticket"
 	"rihla/workflows"
 )
 
@@ -170,6 +171,16 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		return api.Deps{}, nil, err
 	}
 
+	tickets, err := ticket.LoadKeys(cfg.Tickets.SigningKeys.Reveal())
+	if err != nil {
+		return api.Deps{}, nil, err
+	}
+
+	keySet, err := auth.KeySet(who.keys, tickets.Public()...)
+	if err != nil {
+		return api.Deps{}, nil, err
+	}
+
 	files, links, err := openMedia(ctx, cfg, p.store, open)
 	if err != nil {
 		return api.Deps{}, nil, err
@@ -181,7 +192,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 		Sealer: who.sealer, SignOn: who.signOn, StepUpAbove: cfg.Identity.StepUpAbove,
 		Logins: limits, Verifiers: channels, Pages: pages(cfg), Methods: offered(cfg), Hold: policies(cfg).Hold,
 		AtOnce: cfg.AtOnce, Inbox: inbox.NewQueue(slog.Default(), p.store.Inbox.StoreOpenEvents, p.store.Inbox.StoreEvent),
-		Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Now: clock.Now, Log: slog.Default(),
+		Deliver: p.relay.Enqueue, Metrics: p.metrics, Media: files, Links: links, Tickets: tickets, Now: clock.Now, Log: slog.Default(),
 		RefreshTTL: cfg.Tokens.RefreshTTL, CheckoutWait: cfg.HTTP.CheckoutWait, RefundWait: cfg.HTTP.RefundWait,
 		PublicURL: cfg.App.PublicURL, PayURL: cfg.App.PayURL, Returns: cfg.ReturnRules(),
 		TemporalUI: strings.TrimRight(cfg.Temporal.UIURL, "/"), Runbook: cfg.App.RunbookURL,
@@ -206,7 +217,7 @@ func apiDeps(ctx context.Context, cfg config.Config, p apiParts, open *closers) 
 			Idempotency: &idempotency{store: p.store}, Observe: p.metrics.Request, Log: slog.Default(),
 			PublicURL: cfg.App.PublicURL, PayURL: cfg.App.PayURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		},
-		Operations: handlers, JWKS: who.keys.JWKS(), Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
+		Operations: handlers, JWKS: keySet, Metrics: public, CORSOrigins: cfg.HTTP.CORSOrigins,
 		ApplePayDomain: domain,
 		Checks:         map[string]func(context.Context) error{"database": p.store.DB.Ready, "orchestrator": p.workflows.Ping},
 		Accounts:       accountStates(cfg, p.store), PageSizes: cfg.PageSizes.ByModule(),

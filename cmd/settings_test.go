@@ -27,8 +27,8 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 		need func(config.Config) error
 		want []string
 	}{
-		"api":    {config.Config.RequireAPI, append([]string{"REDIS_URL", "PUBLIC_URL", "JWT_SIGNING_KEYS", "WEBHOOK_SECRETS_WALLET_B"}, both...)},
-		"worker": {config.Config.RequireWorker, append([]string{"GATEWAY_A_DRIVER", "GATEWAY_A_URL", "WALLET_B_API_KEY"}, both...)},
+		"api":    {config.Config.RequireAPI, append([]string{"REDIS_URL", "PUBLIC_URL", "JWT_SIGNING_KEYS", "TICKET_SIGNING_KEYS", "WEBHOOK_SECRETS_WALLET_B"}, both...)},
+		"worker": {config.Config.RequireWorker, append([]string{"TICKET_SIGNING_KEYS", "GATEWAY_A_DRIVER", "GATEWAY_A_URL", "WALLET_B_API_KEY"}, both...)},
 	} {
 		_, err := loadServingFrom(io.Discard, environ, tt.need)
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/log"
@@ -21,6 +23,7 @@ import (
 	"rihla/internal/store"
 	"rihla/internal/store/db"
 	"rihla/internal/telemetry"
+	"rihla/internal/ticket"
 	"rihla/models"
 	"rihla/worker"
 )
@@ -318,13 +321,18 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 
 	open.add(sender.Close)
 
+	outbox, err := outboxLimits(cfg)
+	if err != nil {
+		return nil, err
+	}
+
 	polls, err := temporal.forPolling(&open)
 	if err != nil {
 		return nil, err
 	}
 
 	w := worker.New(worker.Deps{
-		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Outbox: outboxLimits(cfg), Namespace: temporal.namespace,
+		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Outbox: outbox, Namespace: temporal.namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		AskFor: cfg.Policies.AskFor, SettleAfter: cfg.Policies.SettleAfter,
 		WebhookSilence: cfg.Schedules.WebhookSilence, PollLimiters: pollLimiters(cfg.Gateways), Asked: m.StatusAsked, Silent: m.WebhooksSilent,
@@ -339,13 +347,25 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 	return open.close, nil
 }
 
-func outboxLimits(cfg config.Config) worker.OutboxLimits {
-	return worker.OutboxLimits{
+func outboxLimits(cfg config.Config) (worker.OutboxLimits, error) {
+	limits := worker.OutboxLimits{
 		AtOnce: map[models.NotificationChannel]int{
 			models.NotifyEmail: cfg.Notify.MailConcurrency, models.NotifySMS: cfg.Notify.SMSConcurrency,
 		},
 		Deliverers: cfg.Notify.Deliverers, AccountPages: cfg.AccountPages(),
 	}
+
+	tickets, err := ticket.LoadKeys(cfg.Tickets.SigningKeys.Reveal())
+	if err != nil {
+		return limits, err
+	}
+
+	// In production a worker that was not told PUBLIC_URL does not know where customers reach the API.
+	if cfg.App.Env != config.Production || strings.HasPrefix(cfg.App.PublicURL, "https://") {
+		limits.TicketLink = func(booking uuid.UUID) string { return cfg.App.PublicURL + tickets.LinkTo(booking) }
+	}
+
+	return limits, nil
 }
 
 // closers run in the opposite order of their adding.

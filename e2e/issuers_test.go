@@ -29,21 +29,24 @@ import (
 	"rihla/models"
 )
 
-// keyIDs are the kids that the service publishes, in their order.
+// keyIDs are the kids of the keys of access tokens that the service publishes, in their order.
 func keyIDs(t *testing.T, s *harness.Stack) []string {
 	t.Helper()
 
 	var set struct {
-		Keys []struct{ KID string }
+		Keys []struct{ KID, Use string }
 	}
 
 	a := s.Anybody().Get("/.well-known/jwks.json")
 	require.Equal(t, http.StatusOK, a.Status)
 	require.NoError(t, a.Into(&set))
 
-	ids := make([]string, len(set.Keys))
-	for i, k := range set.Keys {
-		ids[i] = k.KID
+	var ids []string
+
+	for _, k := range set.Keys {
+		if k.Use == "sig" {
+			ids = append(ids, k.KID)
+		}
 	}
 
 	return ids

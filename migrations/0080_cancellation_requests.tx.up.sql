@@ -25,6 +25,7 @@ CREATE TABLE cancellation_requests (
     cancellation_id uuid UNIQUE REFERENCES cancellations (id),
     body_hash       bytea CHECK (octet_length(body_hash) = 32),
     looked_at       timestamptz, -- when its workflow first did
+    closed_at       timestamptz, -- when its workflow saw that it is decided
     CONSTRAINT requests_decided CHECK ((status = 'REQUESTED') = (decided_at IS NULL)),
     CONSTRAINT requests_decider CHECK (decided_by IS NULL OR status IN ('APPROVED', 'REJECTED', 'WITHDRAWN')),
     CONSTRAINT requests_cancellation CHECK ((status = 'APPROVED') = (cancellation_id IS NOT NULL)),
@@ -33,14 +34,14 @@ CREATE TABLE cancellation_requests (
 CREATE UNIQUE INDEX requests_open ON cancellation_requests (booking_id) WHERE status = 'REQUESTED';
 CREATE INDEX requests_booking ON cancellation_requests (booking_id, requested_at);
 CREATE INDEX requests_by_age ON cancellation_requests (requested_at, id);
-CREATE INDEX requests_waiting ON cancellation_requests (requested_at) WHERE status = 'REQUESTED';
+CREATE INDEX requests_waiting ON cancellation_requests (requested_at) WHERE closed_at IS NULL;
 
--- What was asked for never changes, and it is decided once: the customer's request is approved by somebody else.
+-- What was asked for never changes, and it is decided once: the customer cannot approve it.
 CREATE FUNCTION guard_cancellation_request() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    decision CONSTANT text[] := '{status,note,decided_by,decided_at,cancellation_id,looked_at}';
+    decision CONSTANT text[] := '{status,note,decided_by,decided_at,cancellation_id,looked_at,closed_at}';
 BEGIN
-    IF (OLD.status <> 'REQUESTED' AND to_jsonb(NEW) - 'looked_at' <> to_jsonb(OLD) - 'looked_at') OR to_jsonb(NEW) - decision <> to_jsonb(OLD) - decision
+    IF (OLD.status <> 'REQUESTED' AND to_jsonb(NEW) - '{looked_at,closed_at}'::text[] <> to_jsonb(OLD) - '{looked_at,closed_at}'::text[]) OR to_jsonb(NEW) - decision <> to_jsonb(OLD) - decision
         OR (NEW.status IN ('APPROVED', 'REJECTED') AND NEW.decided_by = NEW.requested_by)
         OR (NEW.cancellation_id IS DISTINCT FROM OLD.cancellation_id AND NOT EXISTS (
             SELECT FROM cancellations WHERE id = NEW.cancellation_id AND booking_id = NEW.booking_id

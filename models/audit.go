@@ -83,6 +83,8 @@ const (
 	AuditTripUpdated   AuditAction = "TRIP_UPDATED"
 	AuditTripDeleted   AuditAction = "TRIP_DELETED"
 	AuditTripPublished AuditAction = "TRIP_PUBLISHED"
+	// The passengers of the trip with their document numbers.
+	AuditTripManifestRead AuditAction = "TRIP_MANIFEST_READ"
 
 	AuditAdCampaignCreated AuditAction = "AD_CAMPAIGN_CREATED"
 	AuditAdCampaignUpdated AuditAction = "AD_CAMPAIGN_UPDATED"
@@ -152,7 +154,7 @@ var auditActions = []struct {
 		AuditRestStopCreated, AuditRestStopUpdated, AuditRestStopDeleted,
 	}},
 	{EntityTrip, []AuditAction{
-		AuditTripCreated, AuditTripUpdated, AuditTripDeleted, AuditTripPublished,
+		AuditTripCreated, AuditTripUpdated, AuditTripDeleted, AuditTripPublished, AuditTripManifestRead,
 	}},
 	{EntityAdCampaign, []AuditAction{
 		AuditAdCampaignCreated, AuditAdCampaignUpdated, AuditAdCampaignDeleted, AuditAdCampaignPaused, AuditAdCampaignResumed,

@@ -84,7 +84,7 @@ type CancelOrder struct {
 	Passengers []uuid.UUID // none: all that are left
 	RefundBy   CancelRefund
 	Amount     *Money       // of CancelByAmount
-	Quote      *CancelQuote // what the customer was promised; nil: the terms of now
+	Quote      *CancelQuote // what the customer was quoted; nil: the terms of now
 	Cause      RefundCause  // empty: the one that follows from the terms
 	RequestID  uuid.UUID    // the customer's request that it carries out; uuid.Nil: none
 }

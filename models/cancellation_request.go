@@ -42,11 +42,12 @@ type CancellationRequest struct {
 	Note           string                    `bun:"note"`   // of who decided
 	RequestedBy    uuid.UUID                 `bun:"requested_by"`
 	RequestedAt    time.Time                 `bun:"requested_at"`
-	DecidedBy      *uuid.UUID                `bun:"decided_by"` // nil: nobody yet, or the service
+	DecidedBy      *uuid.UUID                `bun:"decided_by"` // nil: not yet, or by the service
 	DecidedAt      *time.Time                `bun:"decided_at"`
 	CancellationID *uuid.UUID                `bun:"cancellation_id"` // of APPROVED
 	BodyHash       []byte                    `bun:"body_hash"`
 	LookedAt       *time.Time                `bun:"looked_at"` // when its workflow first did
+	ClosedAt       *time.Time                `bun:"closed_at"` // when its workflow saw that it is decided
 
 	// For people: of the booking, and the refund that was ordered with the approval.
 	BookingNumber string     `bun:"booking_number,scanonly"`

@@ -79,8 +79,8 @@ func (p *CancelledPart) byPercent() Money {
 	return refund
 }
 
-// Promised is the part as it was quoted: what went back otherwise since then is not set off.
-func (p CancelledPart) Promised(quoted CancelledPart) CancelledPart {
+// AsQuoted is the part as it was quoted: what went back otherwise since then is not set off.
+func (p CancelledPart) AsQuoted(quoted CancelledPart) CancelledPart {
 	if quoted.Given.Cmp(p.Given) < 0 {
 		p.Given = quoted.Given
 		p.Refund = p.byPercent()

@@ -165,7 +165,7 @@ func TestQuotesKeepTheirWord(t *testing.T) {
 	tx.RefundedAmount = models.MustMoney("10.00")
 	now := tx.CancelPart(nil, 2, 1, 50)
 	require.Equal(t, "20.00", now.Refund.String())
-	require.Equal(t, "25.00", now.Promised(quoted).Refund.String())
+	require.Equal(t, "25.00", now.AsQuoted(quoted).Refund.String())
 
 	was := models.CancelQuote{Terms: models.PolicyTerms{Reason: models.PolicyNow, Percent: 50}, Part: quoted}
 	require.Equal(t, 50, was.Better(models.PolicyTerms{Reason: models.PolicyNow, Percent: 100}).Percent, "the terms of asking")

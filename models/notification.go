@@ -46,7 +46,7 @@ const (
 	NotifySessionStolen       NotificationKind = "SESSION_STOLEN"
 	// NotifyAdminAdded goes to every SUPER_ADMIN, about another account.
 	NotifyAdminAdded NotificationKind = "ADMIN_ADDED"
-	// NotifyCancellationWaiting reminds finance staff of a request that nobody has decided.
+	// NotifyCancellationWaiting reminds finance staff of an undecided request.
 	NotifyCancellationWaiting NotificationKind = "CANCELLATION_WAITING"
 )
 

@@ -16,6 +16,9 @@ const ReturnPath = "/api/v1/payments/returns/"
 // PayPath is where our pages are on which customers pay; the id of the page follows, which opens it.
 const PayPath = "/pay/"
 
+// TicketPath is where the links in mails open a ticket; the booking's id follows, and a signature as the query.
+const TicketPath = "/api/v1/tickets/"
+
 // ReturnRules say to which addresses customers may be sent after they have paid.
 type ReturnRules struct {
 	// Hosts are the hosts of https addresses: app.example.com, app.example.com:8443, or *.example.com for all below it. None: any.

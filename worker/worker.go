@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -134,12 +135,14 @@ type OutboxLimits struct {
 	Deliverers int
 	// AccountPages is where the links of mails about accounts lead to.
 	AccountPages string
+	// TicketLink is the address of a ticket; may be nil.
+	TicketLink func(booking uuid.UUID) string
 }
 
 func (d Deps) newOutbox() *activities.Outbox {
 	return &activities.Outbox{
 		Store: d.Store, Sender: d.Sender, Now: d.Now, Log: d.Log, AtOnce: d.Outbox.AtOnce, Deliverers: d.Outbox.Deliverers,
-		AccountPages: d.Outbox.AccountPages,
+		AccountPages: d.Outbox.AccountPages, TicketLink: d.Outbox.TicketLink,
 	}
 }
 

@@ -21,7 +21,7 @@ const cancellationRounds = 100
 
 // Cancellation waits for the decision about a customer's request to cancel passengers of a paid booking (rules: cancellations.request). Who
 // decides has it done in the database, and signals; this reminds finance staff after a day, and ends the request when its trip departs. It
-// looks once a day, and whenever it is told.
+// looks once a day, and at each signal.
 func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationRequestStatus, error) {
 	looks := workflow.GetSignalChannel(ctx, SignalCancellationDecided)
 	remindAt, reminded := workflow.Now(ctx).Add(remindAfter), false

@@ -49,7 +49,7 @@ func TestCancellationEndsWithItsDecision(t *testing.T) {
 	require.WithinDuration(t, began.Add(time.Hour), w.Now(), time.Second)
 }
 
-// Nobody decides: finance staff are reminded once, after a day, and the departure ends it.
+// Undecided: finance staff are reminded once, after a day, and the departure ends it.
 func TestCancellationExpiresAtDeparture(t *testing.T) {
 	t.Parallel()
 	w, id, _ := waitingRequest(t, 60*time.Hour, models.CancellationRequested)

@@ -307,6 +307,60 @@ func (e TripType) Valid() bool {
 	}
 }
 
+// Defines values for GetManifestParamsFormat.
+const (
+	GetManifestParamsFormatCsv GetManifestParamsFormat = "csv"
+	GetManifestParamsFormatPdf GetManifestParamsFormat = "pdf"
+)
+
+// Valid indicates whether the value is a known member of the GetManifestParamsFormat enum.
+func (e GetManifestParamsFormat) Valid() bool {
+	switch e {
+	case GetManifestParamsFormatCsv:
+		return true
+	case GetManifestParamsFormatPdf:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenTicketParamsFormat.
+const (
+	OpenTicketParamsFormatHTML OpenTicketParamsFormat = "html"
+	OpenTicketParamsFormatPdf  OpenTicketParamsFormat = "pdf"
+)
+
+// Valid indicates whether the value is a known member of the OpenTicketParamsFormat enum.
+func (e OpenTicketParamsFormat) Valid() bool {
+	switch e {
+	case OpenTicketParamsFormatHTML:
+		return true
+	case OpenTicketParamsFormatPdf:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OpenTicketParamsLang.
+const (
+	OpenTicketParamsLangAr OpenTicketParamsLang = "ar"
+	OpenTicketParamsLangEn OpenTicketParamsLang = "en"
+)
+
+// Valid indicates whether the value is a known member of the OpenTicketParamsLang enum.
+func (e OpenTicketParamsLang) Valid() bool {
+	switch e {
+	case OpenTicketParamsLangAr:
+		return true
+	case OpenTicketParamsLangEn:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ShowCheckoutPageParamsLang.
 const (
 	ShowCheckoutPageParamsLangAr ShowCheckoutPageParamsLang = "ar"
@@ -1037,7 +1091,7 @@ type CancellationRequest struct {
 	CustomerName *string    `json:"customer_name,omitempty"`
 	DecidedAt    *time.Time `json:"decided_at"`
 
-	// DecidedBy Null while nobody has decided and when the service did.
+	// DecidedBy Null while it is undecided, and when the service decided.
 	DecidedBy   *openapi_types.UUID `json:"decided_by"`
 	DepartureAt *time.Time          `json:"departure_at,omitempty"`
 	ID          openapi_types.UUID  `json:"id"`
@@ -1058,7 +1112,7 @@ type CancellationRequest struct {
 	RefundID    *openapi_types.UUID `json:"refund_id"`
 	RequestedAt time.Time           `json:"requested_at"`
 
-	// Status EXPIRED: the trip departed before anybody decided.
+	// Status EXPIRED: the trip departed before a decision.
 	Status        CancellationRequestStatus `json:"status"`
 	StatusLabelAr string                    `json:"status_label_ar"`
 	StatusLabelEn string                    `json:"status_label_en"`
@@ -1091,13 +1145,8 @@ type CancellationRequestPageAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
-// CancellationRequestStatus EXPIRED: the trip departed before anybody decided.
+// CancellationRequestStatus EXPIRED: the trip departed before a decision.
 type CancellationRequestStatus = models.CancellationRequestStatus
-
-// CancellationRequestsAnswer defines model for CancellationRequestsAnswer.
-type CancellationRequestsAnswer struct {
-	Data []CancellationRequest `json:"data"`
-}
 
 // CancellationStatus PENDING: its refund waits for the approval of a second person, and nothing is cancelled yet. DONE: the passengers are cancelled. VOID: it was not approved.
 type CancellationStatus = models.CancellationStatus
@@ -1234,6 +1283,59 @@ type CatalogueRestStopsAnswer struct {
 	//
 	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
 	Meta Meta `json:"meta"`
+}
+
+// CheckInPassenger A passenger of a trip, and whether he has boarded.
+type CheckInPassenger struct {
+	BookingID     openapi_types.UUID `json:"booking_id"`
+	BookingNumber string             `json:"booking_number"`
+	CheckedInAt   *time.Time         `json:"checked_in_at"`
+	Name          string             `json:"name"`
+	PassengerID   openapi_types.UUID `json:"passenger_id"`
+
+	// Status Whether the passenger travels. On a CANCELLED booking every passenger is CANCELLED.
+	Status        PassengerStatus `json:"status"`
+	StatusLabelAr string          `json:"status_label_ar"`
+	StatusLabelEn string          `json:"status_label_en"`
+}
+
+// CheckInReport One passenger, by his ticket as it was scanned or by his id. A text that is no ticket is INVALID and no fault of the request.
+type CheckInReport struct {
+	// At When the passenger boarded, by the device's clock.
+	At time.Time `json:"at"`
+
+	// DeviceID Names the device; an entry with the same device and time is the same entry.
+	DeviceID    string              `json:"device_id"`
+	PassengerID *openapi_types.UUID `json:"passenger_id,omitempty"`
+	Ticket      *string             `json:"ticket,omitempty"`
+}
+
+// CheckInReports What a device has seen.
+//
+// Example: [{"at":"2026-12-01T05:58:00Z","device_id":"tablet-2","passenger_id":"019ab0c5-3000-8aaa-8bbb-000000000021"}]
+type CheckInReports = []CheckInReport
+
+// CheckInResult What became of an entry, and since when the passenger is checked in.
+type CheckInResult struct {
+	CheckedInAt *time.Time `json:"checked_in_at"`
+
+	// Status What became of an entry.
+	Status        CheckInStatus `json:"status"`
+	StatusLabelAr string        `json:"status_label_ar"`
+	StatusLabelEn string        `json:"status_label_en"`
+}
+
+// CheckInResultsAnswer defines model for CheckInResultsAnswer.
+type CheckInResultsAnswer struct {
+	Data []CheckInResult `json:"data"`
+}
+
+// CheckInStatus What became of an entry.
+type CheckInStatus = models.CheckInStatus
+
+// CheckInsAnswer defines model for CheckInsAnswer.
+type CheckInsAnswer struct {
+	Data []CheckInPassenger `json:"data"`
 }
 
 // CheckoutMessage One message with the link of a checkout.
@@ -2438,7 +2540,7 @@ type Passenger struct {
 	ID             *openapi_types.UUID `json:"id,omitempty"`
 	Name           string              `json:"name"`
 
-	// Status Whether the passenger travels: of a CANCELLED booking nobody does.
+	// Status Whether the passenger travels. On a CANCELLED booking every passenger is CANCELLED.
 	Status        *PassengerStatus `json:"status,omitempty"`
 	StatusLabelAr *string          `json:"status_label_ar,omitempty"`
 	StatusLabelEn *string          `json:"status_label_en,omitempty"`
@@ -2468,7 +2570,7 @@ type PassengerInput struct {
 	Name PersonName `json:"name"`
 }
 
-// PassengerStatus Whether the passenger travels: of a CANCELLED booking nobody does.
+// PassengerStatus Whether the passenger travels. On a CANCELLED booking every passenger is CANCELLED.
 type PassengerStatus = models.PassengerStatus
 
 // PasswordChange The password that holds, and the one that shall.
@@ -3861,6 +3963,40 @@ type Tag = string
 // TakenCurrency ISO 4217. SAR, except of the manual refund of money that a gateway took in another currency.
 type TakenCurrency = string
 
+// Ticket The ticket of a booking.
+type Ticket struct {
+	BookingNumber string            `json:"booking_number"`
+	Passengers    []TicketPassenger `json:"passengers"`
+
+	// Trip The trip of a ticket.
+	Trip TicketTrip `json:"trip"`
+}
+
+// TicketAnswer defines model for TicketAnswer.
+type TicketAnswer struct {
+	// Data The ticket of a booking.
+	Data Ticket `json:"data"`
+}
+
+// TicketPassenger A passenger and the signed token of the code on the ticket.
+type TicketPassenger struct {
+	Name        string             `json:"name"`
+	PassengerID openapi_types.UUID `json:"passenger_id"`
+	Token       string             `json:"token"`
+}
+
+// TicketTrip The trip of a ticket.
+type TicketTrip struct {
+	CompanyName  string             `json:"company_name"`
+	CompanyPhone string             `json:"company_phone"`
+	DepartureAt  time.Time          `json:"departure_at"`
+	Destination  string             `json:"destination"`
+	ID           openapi_types.UUID `json:"id"`
+	Origin       string             `json:"origin"`
+	ReturnAt     time.Time          `json:"return_at"`
+	Title        string             `json:"title"`
+}
+
 // TimelineEntry One line of a transaction's history.
 //
 // Example: {"at":"2026-11-21T09:30:00Z","details":{"to_status":"PENDING"},"event":"TRANSACTION_OPENED","facts":{"to_status":"PENDING"},"kind":"STATE_CHANGE","message":"The transaction was opened as PENDING"}
@@ -4962,6 +5098,22 @@ type GetCancellationQuoteParams struct {
 	PassengerIds *string `form:"passenger_ids,omitempty" json:"passenger_ids,omitempty"`
 }
 
+// ListCancellationRequestsParams defines parameters for ListCancellationRequests.
+type ListCancellationRequestsParams struct {
+	// Sort `requested_at`. Default `-requested_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // RequestCancellationParams defines parameters for RequestCancellation.
 type RequestCancellationParams struct {
 	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
@@ -5418,6 +5570,15 @@ type ListTripBookingsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetManifestParams defines parameters for GetManifest.
+type GetManifestParams struct {
+	// Format The file format.
+	Format GetManifestParamsFormat `form:"format" json:"format"`
+}
+
+// GetManifestParamsFormat defines parameters for GetManifest.
+type GetManifestParamsFormat string
+
 // ListCatalogueRestStopsParams defines parameters for ListCatalogueRestStops.
 type ListCatalogueRestStopsParams struct {
 	// City Only those in this city (exact name, letter case ignored).
@@ -5439,6 +5600,24 @@ type ListCatalogueRestStopsParams struct {
 	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// OpenTicketParams defines parameters for OpenTicket.
+type OpenTicketParams struct {
+	// Signature Proof that the service made the address.
+	Signature *string `form:"signature,omitempty" json:"signature,omitempty"`
+
+	// Format The form of the ticket; without it that of `Accept`, a page by default.
+	Format *OpenTicketParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Lang The language; without it that of `Accept-Language`.
+	Lang *OpenTicketParamsLang `form:"lang,omitempty" json:"lang,omitempty"`
+}
+
+// OpenTicketParamsFormat defines parameters for OpenTicket.
+type OpenTicketParamsFormat string
+
+// OpenTicketParamsLang defines parameters for OpenTicket.
+type OpenTicketParamsLang string
 
 // ListTripsParams defines parameters for ListTrips.
 type ListTripsParams struct {
@@ -5644,6 +5823,9 @@ type CreateProviderTripJSONRequestBody = TripInput
 
 // ReplaceProviderTripJSONRequestBody defines body for ReplaceProviderTrip for application/json ContentType.
 type ReplaceProviderTripJSONRequestBody = TripInput
+
+// ReportCheckInsJSONRequestBody defines body for ReportCheckIns for application/json ContentType.
+type ReportCheckInsJSONRequestBody = CheckInReports
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -5910,7 +6092,7 @@ type ServerInterface interface {
 	GetCancellationQuote(c *fiber.Ctx, id ID, params GetCancellationQuoteParams) error
 	// ListCancellationRequests List the cancellation requests of a booking
 	// (GET /api/v1/bookings/{id}/cancellation-requests)
-	ListCancellationRequests(c *fiber.Ctx, id ID) error
+	ListCancellationRequests(c *fiber.Ctx, id ID, params ListCancellationRequestsParams) error
 	// RequestCancellation Ask for a cancellation
 	// (POST /api/v1/bookings/{id}/cancellation-requests)
 	RequestCancellation(c *fiber.Ctx, id ID, params RequestCancellationParams) error
@@ -5920,6 +6102,9 @@ type ServerInterface interface {
 	// GetPaymentStatus State of a booking's payment
 	// (GET /api/v1/bookings/{id}/payment-status)
 	GetPaymentStatus(c *fiber.Ctx, id ID, params GetPaymentStatusParams) error
+	// GetTicket Get the ticket of a booking
+	// (GET /api/v1/bookings/{id}/ticket)
+	GetTicket(c *fiber.Ctx, id ID) error
 	// ListCatalogueBuses List buses of the catalogue
 	// (GET /api/v1/buses)
 	ListCatalogueBuses(c *fiber.Ctx, params ListCatalogueBusesParams) error
@@ -6121,9 +6306,21 @@ type ServerInterface interface {
 	// ListTripBookings List a trip's bookings and their passengers
 	// (GET /api/v1/provider/trips/{id}/bookings)
 	ListTripBookings(c *fiber.Ctx, id ID, params ListTripBookingsParams) error
+	// ListCheckIns List a trip's passengers and their check-ins
+	// (GET /api/v1/provider/trips/{id}/check-ins)
+	ListCheckIns(c *fiber.Ctx, id ID) error
+	// ReportCheckIns Check passengers in
+	// (POST /api/v1/provider/trips/{id}/check-ins)
+	ReportCheckIns(c *fiber.Ctx, id ID) error
+	// GetManifest Get a trip's passenger list as a file
+	// (GET /api/v1/provider/trips/{id}/manifest)
+	GetManifest(c *fiber.Ctx, id ID, params GetManifestParams) error
 	// ListCatalogueRestStops List rest stops of the catalogue
 	// (GET /api/v1/rest-stops)
 	ListCatalogueRestStops(c *fiber.Ctx, params ListCatalogueRestStopsParams) error
+	// OpenTicket Open a ticket by its link
+	// (GET /api/v1/tickets/{id})
+	OpenTicket(c *fiber.Ctx, id ID, params OpenTicketParams) error
 	// ListTrips List bookable trips
 	// (GET /api/v1/trips)
 	ListTrips(c *fiber.Ctx, params ListTripsParams) error
@@ -9949,8 +10146,45 @@ func (siw *ServerInterfaceWrapper) ListCancellationRequests(c *fiber.Ctx) error 
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCancellationRequestsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.ListCancellationRequests(c, id)
+		return siw.Handler.ListCancellationRequests(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -10084,6 +10318,35 @@ func (siw *ServerInterfaceWrapper) GetPaymentStatus(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetPaymentStatus(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetTicket operation middleware
+func (siw *ServerInterfaceWrapper) GetTicket(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetTicket(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -12927,6 +13190,109 @@ func (siw *ServerInterfaceWrapper) ListTripBookings(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListCheckIns operation middleware
+func (siw *ServerInterfaceWrapper) ListCheckIns(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListCheckIns(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReportCheckIns operation middleware
+func (siw *ServerInterfaceWrapper) ReportCheckIns(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReportCheckIns(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetManifest operation middleware
+func (siw *ServerInterfaceWrapper) GetManifest(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetManifestParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter format: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetManifest(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListCatalogueRestStops operation middleware
 func (siw *ServerInterfaceWrapper) ListCatalogueRestStops(c *fiber.Ctx) error {
 
@@ -12986,6 +13352,65 @@ func (siw *ServerInterfaceWrapper) ListCatalogueRestStops(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListCatalogueRestStops(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// OpenTicket operation middleware
+func (siw *ServerInterfaceWrapper) OpenTicket(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params OpenTicketParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "signature" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "signature", query, &params.Signature, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter signature: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter format: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "lang" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lang", query, &params.Lang, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter lang: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.OpenTicket(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -13511,6 +13936,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/bookings/:id/payment-status", wrapper.GetPaymentStatus)
 
+	router.Get(options.BaseURL+"/api/v1/bookings/:id/ticket", wrapper.GetTicket)
+
 	router.Get(options.BaseURL+"/api/v1/buses", wrapper.ListCatalogueBuses)
 
 	router.Get(options.BaseURL+"/api/v1/hotels", wrapper.ListCatalogueHotels)
@@ -13645,7 +14072,15 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/bookings", wrapper.ListTripBookings)
 
+	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/check-ins", wrapper.ListCheckIns)
+
+	router.Post(options.BaseURL+"/api/v1/provider/trips/:id/check-ins", wrapper.ReportCheckIns)
+
+	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/manifest", wrapper.GetManifest)
+
 	router.Get(options.BaseURL+"/api/v1/rest-stops", wrapper.ListCatalogueRestStops)
+
+	router.Get(options.BaseURL+"/api/v1/tickets/:id", wrapper.OpenTicket)
 
 	router.Get(options.BaseURL+"/api/v1/trips", wrapper.ListTrips)
 
@@ -15465,14 +15900,15 @@ func (response GetCancellationQuote200JSONResponse) VisitGetCancellationQuoteRes
 }
 
 type ListCancellationRequestsRequestObject struct {
-	ID ID `json:"id"`
+	ID     ID `json:"id"`
+	Params ListCancellationRequestsParams
 }
 
 type ListCancellationRequestsResponseObject interface {
 	VisitListCancellationRequestsResponse(ctx *fiber.Ctx) error
 }
 
-type ListCancellationRequests200JSONResponse CancellationRequestsAnswer
+type ListCancellationRequests200JSONResponse CancellationRequestPageAnswer
 
 func (response ListCancellationRequests200JSONResponse) VisitListCancellationRequestsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
@@ -15542,6 +15978,61 @@ func (response GetPaymentStatus200JSONResponse) VisitGetPaymentStatusResponse(ct
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type GetTicketRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetTicketResponseObject interface {
+	VisitGetTicketResponse(ctx *fiber.Ctx) error
+}
+
+type GetTicket200JSONResponse TicketAnswer
+
+func (response GetTicket200JSONResponse) VisitGetTicketResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetTicket200ApplicationPdfResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetTicket200ApplicationPdfResponse) VisitGetTicketResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/pdf")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
+type GetTicket200TextHTMLResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response GetTicket200TextHTMLResponse) VisitGetTicketResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "text/html")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
 }
 
 type ListCatalogueBusesRequestObject struct {
@@ -16870,6 +17361,96 @@ func (response ListTripBookings200JSONResponse) VisitListTripBookingsResponse(ct
 	return ctx.JSON(&response)
 }
 
+type ListCheckInsRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type ListCheckInsResponseObject interface {
+	VisitListCheckInsResponse(ctx *fiber.Ctx) error
+}
+
+type ListCheckIns200JSONResponse CheckInsAnswer
+
+func (response ListCheckIns200JSONResponse) VisitListCheckInsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReportCheckInsRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ReportCheckInsJSONRequestBody
+}
+
+type ReportCheckInsResponseObject interface {
+	VisitReportCheckInsResponse(ctx *fiber.Ctx) error
+}
+
+type ReportCheckIns200JSONResponse CheckInResultsAnswer
+
+func (response ReportCheckIns200JSONResponse) VisitReportCheckInsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetManifestRequestObject struct {
+	ID     ID `json:"id"`
+	Params GetManifestParams
+}
+
+type GetManifestResponseObject interface {
+	VisitGetManifestResponse(ctx *fiber.Ctx) error
+}
+
+type GetManifest200ResponseHeaders struct {
+	ContentDisposition string
+}
+
+type GetManifest200ApplicationPdfResponse struct {
+	Body          io.Reader
+	Headers       GetManifest200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetManifest200ApplicationPdfResponse) VisitGetManifestResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	ctx.Response().Header.Set("Content-Type", "application/pdf")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
+type GetManifest200TextCsvResponse struct {
+	Body          io.Reader
+	Headers       GetManifest200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetManifest200TextCsvResponse) VisitGetManifestResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Disposition", fmt.Sprint(response.Headers.ContentDisposition))
+	ctx.Response().Header.Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
 type ListCatalogueRestStopsRequestObject struct {
 	Params ListCatalogueRestStopsParams
 }
@@ -16885,6 +17466,53 @@ func (response ListCatalogueRestStops200JSONResponse) VisitListCatalogueRestStop
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type OpenTicketRequestObject struct {
+	ID     ID `json:"id"`
+	Params OpenTicketParams
+}
+
+type OpenTicketResponseObject interface {
+	VisitOpenTicketResponse(ctx *fiber.Ctx) error
+}
+
+type OpenTicket200ApplicationPdfResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response OpenTicket200ApplicationPdfResponse) VisitOpenTicketResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/pdf")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
+type OpenTicket200TextHTMLResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response OpenTicket200TextHTMLResponse) VisitOpenTicketResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "text/html")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
 }
 
 type ListTripsRequestObject struct {
@@ -17332,6 +17960,9 @@ type StrictServerInterface interface {
 	// GetPaymentStatus State of a booking's payment
 	// (GET /api/v1/bookings/{id}/payment-status)
 	GetPaymentStatus(ctx context.Context, request GetPaymentStatusRequestObject) (GetPaymentStatusResponseObject, error)
+	// GetTicket Get the ticket of a booking
+	// (GET /api/v1/bookings/{id}/ticket)
+	GetTicket(ctx context.Context, request GetTicketRequestObject) (GetTicketResponseObject, error)
 	// ListCatalogueBuses List buses of the catalogue
 	// (GET /api/v1/buses)
 	ListCatalogueBuses(ctx context.Context, request ListCatalogueBusesRequestObject) (ListCatalogueBusesResponseObject, error)
@@ -17533,9 +18164,21 @@ type StrictServerInterface interface {
 	// ListTripBookings List a trip's bookings and their passengers
 	// (GET /api/v1/provider/trips/{id}/bookings)
 	ListTripBookings(ctx context.Context, request ListTripBookingsRequestObject) (ListTripBookingsResponseObject, error)
+	// ListCheckIns List a trip's passengers and their check-ins
+	// (GET /api/v1/provider/trips/{id}/check-ins)
+	ListCheckIns(ctx context.Context, request ListCheckInsRequestObject) (ListCheckInsResponseObject, error)
+	// ReportCheckIns Check passengers in
+	// (POST /api/v1/provider/trips/{id}/check-ins)
+	ReportCheckIns(ctx context.Context, request ReportCheckInsRequestObject) (ReportCheckInsResponseObject, error)
+	// GetManifest Get a trip's passenger list as a file
+	// (GET /api/v1/provider/trips/{id}/manifest)
+	GetManifest(ctx context.Context, request GetManifestRequestObject) (GetManifestResponseObject, error)
 	// ListCatalogueRestStops List rest stops of the catalogue
 	// (GET /api/v1/rest-stops)
 	ListCatalogueRestStops(ctx context.Context, request ListCatalogueRestStopsRequestObject) (ListCatalogueRestStopsResponseObject, error)
+	// OpenTicket Open a ticket by its link
+	// (GET /api/v1/tickets/{id})
+	OpenTicket(ctx context.Context, request OpenTicketRequestObject) (OpenTicketResponseObject, error)
 	// ListTrips List bookable trips
 	// (GET /api/v1/trips)
 	ListTrips(ctx context.Context, request ListTripsRequestObject) (ListTripsResponseObject, error)
@@ -20403,10 +21046,11 @@ func (sh *strictHandler) GetCancellationQuote(ctx *fiber.Ctx, id ID, params GetC
 }
 
 // ListCancellationRequests operation middleware
-func (sh *strictHandler) ListCancellationRequests(ctx *fiber.Ctx, id ID) error {
+func (sh *strictHandler) ListCancellationRequests(ctx *fiber.Ctx, id ID, params ListCancellationRequestsParams) error {
 	var request ListCancellationRequestsRequestObject
 
 	request.ID = id
+	request.Params = params
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCancellationRequests(ctx.UserContext(), request.(ListCancellationRequestsRequestObject))
@@ -20519,6 +21163,33 @@ func (sh *strictHandler) GetPaymentStatus(ctx *fiber.Ctx, id ID, params GetPayme
 		return err
 	} else if validResponse, ok := response.(GetPaymentStatusResponseObject); ok {
 		if err := validResponse.VisitGetPaymentStatusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetTicket operation middleware
+func (sh *strictHandler) GetTicket(ctx *fiber.Ctx, id ID) error {
+	var request GetTicketRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTicket(ctx.UserContext(), request.(GetTicketRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTicket")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetTicketResponseObject); ok {
+		if err := validResponse.VisitGetTicketResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -22564,6 +23235,102 @@ func (sh *strictHandler) ListTripBookings(ctx *fiber.Ctx, id ID, params ListTrip
 	return nil
 }
 
+// ListCheckIns operation middleware
+func (sh *strictHandler) ListCheckIns(ctx *fiber.Ctx, id ID) error {
+	var request ListCheckInsRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCheckIns(ctx.UserContext(), request.(ListCheckInsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCheckIns")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListCheckInsResponseObject); ok {
+		if err := validResponse.VisitListCheckInsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReportCheckIns operation middleware
+func (sh *strictHandler) ReportCheckIns(ctx *fiber.Ctx, id ID) error {
+	var request ReportCheckInsRequestObject
+
+	request.ID = id
+
+	var body ReportCheckInsJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReportCheckIns(ctx.UserContext(), request.(ReportCheckInsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReportCheckIns")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReportCheckInsResponseObject); ok {
+		if err := validResponse.VisitReportCheckInsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetManifest operation middleware
+func (sh *strictHandler) GetManifest(ctx *fiber.Ctx, id ID, params GetManifestParams) error {
+	var request GetManifestRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetManifest(ctx.UserContext(), request.(GetManifestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetManifest")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetManifestResponseObject); ok {
+		if err := validResponse.VisitGetManifestResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListCatalogueRestStops operation middleware
 func (sh *strictHandler) ListCatalogueRestStops(ctx *fiber.Ctx, params ListCatalogueRestStopsParams) error {
 	var request ListCatalogueRestStopsRequestObject
@@ -22583,6 +23350,34 @@ func (sh *strictHandler) ListCatalogueRestStops(ctx *fiber.Ctx, params ListCatal
 		return err
 	} else if validResponse, ok := response.(ListCatalogueRestStopsResponseObject); ok {
 		if err := validResponse.VisitListCatalogueRestStopsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// OpenTicket operation middleware
+func (sh *strictHandler) OpenTicket(ctx *fiber.Ctx, id ID, params OpenTicketParams) error {
+	var request OpenTicketRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.OpenTicket(ctx.UserContext(), request.(OpenTicketRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OpenTicket")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(OpenTicketResponseObject); ok {
+		if err := validResponse.VisitOpenTicketResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -13,8 +13,8 @@ import (
 	"rihla/models"
 )
 
-// personPaths begin the addresses that customers open in a browser: a page on which they pay, and the way back from one.
-var personPaths = []string{"/pay", "/api/v1/payments/returns/"}
+// personPaths begin the addresses that customers open in a browser: a page on which they pay, the way back from one, and a ticket.
+var personPaths = []string{"/pay", "/api/v1/payments/returns/", models.TicketPath}
 
 // forPerson reports a request of a browser for a page that people open. Clients that do not ask for HTML get JSON there, too.
 func forPerson(f *fiber.Ctx) bool {
@@ -32,13 +32,15 @@ func forPerson(f *fiber.Ctx) bool {
 }
 
 // pageWords are what a page says in place of the one that was asked for.
-var pageWords = map[models.Locale]struct{ missing, missingNote, failed, other string }{
+var pageWords = map[models.Locale]struct{ missing, missingNote, ticketNote, failed, other string }{
 	models.LocaleArabic: {
 		"الصفحة غير موجودة", "رابط الدفع غير صحيح أو انتهت مدته. تحقّق من الرابط، أو ارجع إلى التطبيق أو الموقع الذي حجزت منه.",
+		"رابط التذكرة غير صحيح أو انتهت مدته، أو أن الحجز لم يعد مؤكدًا. افتح الحجز في التطبيق أو الموقع الذي حجزت منه.",
 		"تعذّر عرض الصفحة", "English",
 	},
 	models.LocaleEnglish: {
 		"Page not found", "This payment link is not valid, or has expired. Check the link, or go back to the app or site where you booked.",
+		"This ticket link is not valid, has expired, or the booking is no longer confirmed. Open the booking in the app or site where you booked.",
 		"This page cannot be shown", "العربية",
 	},
 }
@@ -82,6 +84,10 @@ func writePage(f *fiber.Ctx, status int, locale models.Locale, code models.Code)
 	// An address that cannot be one is a page that does not exist, to a person.
 	if status == http.StatusNotFound || status == http.StatusUnprocessableEntity {
 		status, page.Title, page.Note = http.StatusNotFound, words.missing, words.missingNote
+
+		if strings.HasPrefix(f.Path(), models.TicketPath) {
+			page.Note = words.ticketNote
+		}
 	}
 
 	var html bytes.Buffer

@@ -80,9 +80,16 @@ func (o *Operations) ListCancellationRequests(
 		return nil, err
 	}
 
-	all, err := o.cancellationRequestsOf(ctx, r.ID)
+	p := pageOf(r.Params.Page, r.Params.PerPage, r.Params.Sort, r.Params.Cursor)
 
-	return gen.ListCancellationRequests200JSONResponse{Data: all}, err
+	list, err := o.Store.Cancellations.List(ctx, cancellations.Filter{BookingID: r.ID, Page: p})
+	if err != nil {
+		return nil, err
+	}
+
+	all, err := requestsOf(list.Items)
+
+	return gen.ListCancellationRequests200JSONResponse{Data: all, Meta: metaOf(p, list)}, err
 }
 
 func (o *Operations) cancellationRequestsOf(ctx context.Context, booking uuid.UUID) ([]gen.CancellationRequest, error) {

@@ -25,6 +25,7 @@ import (
 	"rihla/internal/store/db"
 	"rihla/internal/store/payments"
 	"rihla/internal/telemetry"
+	"rihla/internal/ticket"
 	"rihla/models"
 	"rihla/workflows"
 )
@@ -58,8 +59,10 @@ type Deps struct {
 	// Media has the files of photos, Links makes the addresses that open them.
 	Media *media.Bucket
 	Links *media.Links
-	Now   func() time.Time
-	Log   *slog.Logger
+	// Tickets sign and verify tickets and their links.
+	Tickets *ticket.Keys
+	Now     func() time.Time
+	Log     *slog.Logger
 
 	// TemporalUI is a namespace in the Temporal UI and Runbook the operations page; incidents have no link to what is empty.
 	TemporalUI, Runbook string

@@ -56,6 +56,12 @@ func (s *story) refundAll(ctx context.Context) {
 		}
 
 		ask := func() {
+			if r.Asks > 0 {
+				s.askToCancel(ctx, min(r.Asks, s.Seats), r.API)
+
+				return
+			}
+
 			if s.refund(ctx, r.API, body) {
 				s.Journal.Count("refunds of a booking", 1)
 			}

@@ -88,7 +88,7 @@ func booked(ctx context.Context, s *Evidence) ([]string, error) {
 		)
 
 		err := s.Env.DB.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE id = $1),
-				count(*) FILTER (WHERE id = $1 AND seats = $3 AND amount = $4::numeric AND trip_id = $5), count(*)
+				count(*) FILTER (WHERE id = $1 AND jsonb_array_length(passengers) = $3 AND amount = $4::numeric AND trip_id = $5), count(*)
 			FROM bookings WHERE contact_email = $2 OR id = $1`, b.ID, b.Email, b.Seats, b.Amount.String(), b.TripID).
 			Scan(&rows, &same, &byMail)
 		if err != nil {

@@ -38,7 +38,8 @@ var aboutMoney = []Invariant{
 			WHERE g.status = 'paid' AND (t.id IS NULL OR NOT (
 				t.status = 'PAID' AND t.amount = g.amount AND b.status = 'CONFIRMED' AND t.refunded_amount < t.amount
 				OR t.status = 'PAID' AND t.amount = g.amount AND b.status = 'CANCELLED'
-					AND t.refunded_amount + t.outside_refunded_amount = t.amount
+					AND (t.refunded_amount + t.outside_refunded_amount = t.amount OR (SELECT count(*) FROM cancelled_passengers AS p
+						WHERE p.booking_id = b.id) = jsonb_array_length(b.passengers))
 				OR t.status = 'PAID' AND t.amount = g.amount AND c.status IN ('ACTIVE', 'SCHEDULED')
 				OR t.status = 'FAILED' AND t.captured_at IS NOT NULL AND t.refunded_amount = t.amount
 				OR EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id

@@ -19,7 +19,7 @@ var aboutRefunds = []Invariant{
 			FROM `+gatewayRefundsAs+` FULL JOIN refunds AS r ON r.id = g.merchant_reference
 			WHERE CASE
 				WHEN r.id IS NULL THEN true
-				WHEN r.channel = 'MANUAL' THEN g.id IS NOT NULL
+				WHEN r.channel = 'MANUAL' THEN g.id IS NOT NULL AND (r.turned_manual_at IS NULL OR g.status <> 'failed')
 				WHEN g.id IS NULL THEN r.status <> 'FAILED' -- refused before there was one
 				WHEN r.returned_at IS NOT NULL THEN g.status <> 'failed' OR g.amount <> r.amount -- it had succeeded, and came back
 				ELSE upper(g.status) <> r.status OR g.amount <> r.amount END`, gatewayRefunds),
@@ -68,6 +68,14 @@ var aboutRefunds = []Invariant{
 			WHERE t.id IS NULL OR o.total IS DISTINCT FROM d.amount
 				OR t.outside_refunded_amount <> least(o.total, t.amount - t.refunded_amount - t.refund_reserved_amount)
 				OR NOT EXISTS (SELECT FROM incidents AS i WHERE i.payment_transaction_id = t.id AND i.kind = 'OUTSIDE_REFUND')`, outsideRefunds),
+	},
+	{
+		"cancelled-is-decided", "cancellation requests are decided and their workflows ended; what was approved is cancelled and refunded",
+		rows(`SELECT format('request %s of booking %s is %s, its workflow ended at %s; passengers %s of %s, refund %s', c.id, c.booking_id,
+				c.status, c.closed_at, n.positions, c.positions, f.status)
+			FROM cancellation_requests AS c LEFT JOIN cancellations AS n ON n.id = c.cancellation_id LEFT JOIN refunds AS f ON f.id = n.refund_id
+			WHERE c.status = 'REQUESTED' OR c.closed_at IS NULL
+				OR c.status = 'APPROVED' AND (n.positions IS DISTINCT FROM c.positions OR n.status = 'PENDING' OR f.status = 'PENDING')`),
 	},
 	{
 		"paid-by-hand", "manual payouts ended as finance staff decided, and refunds that came back were paid out",

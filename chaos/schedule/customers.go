@@ -61,6 +61,7 @@ type Customer struct {
 type Refund struct {
 	Percent int  // of the price; 0: whatever is left
 	Policy  bool // as much as the cancellation policy says, instead
+	Asks    int  // for which passenger the customer asks, from 1, instead; 0: finance staff act by themselves
 	API     int
 }
 
@@ -97,6 +98,8 @@ func (d draw) refund() Refund {
 	r := Refund{API: d.IntN(APIs)}
 
 	switch {
+	case d.chance(30):
+		r.Asks = d.between(1, maxSeats)
 	case d.chance(40):
 		r.Policy = true
 	case d.chance(60):

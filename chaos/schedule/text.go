@@ -68,6 +68,8 @@ func (c Customer) String() string {
 		}
 
 		switch {
+		case r.Asks > 0:
+			fmt.Fprintf(&b, " by passenger %d", r.Asks)
 		case r.Policy:
 			b.WriteString(" by the policy")
 		case r.Percent == 0:

@@ -74,7 +74,7 @@ func (w *world) requested(t *testing.T, c cell) []string {
 	return append(kept(c, booking), ask(t, w.callers[c.caller], booking).String())
 }
 
-// request is one that nobody has decided.
+// request is one that is undecided.
 func (w *world) request(t *testing.T, c cell) []string {
 	t.Helper()
 

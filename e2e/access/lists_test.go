@@ -38,6 +38,7 @@ var lists = map[string]struct{ whose, rows string }{
 	"ListProviderBalances":        {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
 	"ListPaymentTransactions":     {"all", "SELECT id FROM payment_transactions WHERE $1::uuid IS NULL"},
 	"ListRefunds":                 {"all", "SELECT id FROM refunds WHERE $1::uuid IS NULL"},
+	"ListCancellationRequests":    {"booking", "SELECT id FROM cancellation_requests WHERE booking_id = $1"},
 	"ListAllCancellationRequests": {"all", "SELECT id FROM cancellation_requests WHERE $1::uuid IS NULL"},
 	"ListIncidents":               {"all", "SELECT id FROM incidents WHERE $1::uuid IS NULL"},
 	"ListUsers":                   {"all", "SELECT id FROM users WHERE deleted_at IS NULL AND $1::uuid IS NULL"},
@@ -114,6 +115,8 @@ func (w *world) owners(t *testing.T, whose, caller string) map[string]any {
 		}
 
 		return out
+	case "booking":
+		return map[string]any{w.bookings[caller].String(): w.bookings[caller]}
 	case "trip":
 		for name, company := range w.companies {
 			if !isStaff(caller) || home(caller) == name {

@@ -132,8 +132,10 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 		return request{ids: w.booking(t, c, false)}
 	case "CancelBooking":
 		return request{ids: w.booking(t, c, true)}
-	case "GetCancellationQuote":
+	case "GetCancellationQuote", "GetTicket":
 		return request{ids: w.paidBooking(t, c)}
+	case "OpenTicket":
+		return w.ticketLink(t, c)
 	case "RequestCancellation":
 		return request{ids: w.paidBooking(t, c), body: object{"reason": "We cannot come"}}
 	case "WithdrawCancellation":
@@ -174,8 +176,14 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 		return request{ids: w.photo(t, c)}
 	case "GetPhoto":
 		return w.photoFile(t, c)
-	case "ListTripBookings":
+	case "ListTripBookings", "ListCheckIns":
 		return request{ids: w.of(t, c, "Trip", false)}
+	case "GetManifest":
+		return request{ids: w.of(t, c, "Trip", false), query: "?format=csv"} // weeks before departure
+	case "ReportCheckIns":
+		return request{ids: w.of(t, c, "Trip", false), body: []object{{
+			"passenger_id": uuid.NewString(), "at": "2026-12-01T06:00:00Z", "device_id": "tablet",
+		}}}
 	case "PublishTrip":
 		return request{ids: w.of(t, c, "Trip", c.want == http.StatusOK)}
 	case "PauseAdCampaign":

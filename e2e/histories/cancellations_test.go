@@ -12,7 +12,7 @@ import (
 	"rihla/models"
 )
 
-// TestCancellationHistories has customers ask for the cancellation of what they have paid: approved, withdrawn, and nobody decides.
+// TestCancellationHistories has customers ask for the cancellation of what they have paid: approved, withdrawn, and undecided.
 func TestCancellationHistories(t *testing.T) {
 	t.Parallel()
 

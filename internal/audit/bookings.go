@@ -3,7 +3,8 @@ package audit
 // bookingChecks hold what customers and companies have bought against what they have paid (rules: bookings.seats-follow-state).
 func bookingChecks() []check {
 	return []check{
-		bookingStatus(), bookingTerms(), campaignStatus(), tripSeats(), bookingPassengers(), cancellations(), cancelledShares(), passengerNames(),
+		bookingStatus(), bookingTerms(), campaignStatus(), tripSeats(), bookingPassengers(), cancellations(), cancelledShares(), checkIns(),
+		passengerNames(),
 	}
 }
 

@@ -339,7 +339,8 @@ func (w *world) refundByPolicy(t *testing.T) {
 	w.settle(t, w.policy, models.RefundSucceeded)
 }
 
-// cancelParts cancels two of three passengers, one by the policy and one for an amount; one side alone bears each refund.
+// cancelParts cancels two of three passengers, one by the policy and one for an amount; one side alone bears each refund. The third has
+// boarded.
 func (w *world) cancelParts(t *testing.T) {
 	t.Helper()
 
@@ -361,6 +362,13 @@ func (w *world) cancelParts(t *testing.T) {
 
 	w.byPlatform = cancel(2, models.CancelOrder{RefundBy: models.CancelByPolicy}, models.BearByPlatform)
 	w.byProvider = cancel(1, models.CancelOrder{RefundBy: models.CancelByAmount, Amount: new(models.MustMoney("100.01"))}, models.BearByProvider)
+
+	staff := db.Actor{UserID: w.Users[models.RoleProviderStaff].ID, Role: models.RoleProviderStaff, ProviderID: w.Provider.ID}
+	done, err := w.s.Bookings.CheckIn(t.Context(), staff, w.Trip.ID, []bookings.Report{
+		{Passenger: models.PassengerID(*w.parts.BookingID, 3), At: time.Now(), Device: "tablet"},
+	}, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.CheckInDone, done[0].Status)
 }
 
 // correctNames has the name of the passenger that is left corrected twice.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,7 @@ type Keyring struct {
 	kid     string
 	seeds   [][]byte // of all keys, the signing one first
 	public  map[string]ed25519.PublicKey
+	set     []jwk
 	jwks    []byte
 }
 
@@ -43,17 +45,27 @@ type jwk struct {
 	Algorithm string `json:"alg"`
 }
 
-// LoadKeyring reads JWT_SIGNING_KEYS: PEM text with one or more PKCS #8 private keys, or comma-separated paths of files
-// with such text. Its errors name the variable and the file, never the content.
+// LoadKeyring reads JWT_SIGNING_KEYS, as LoadKeys does.
 func LoadKeyring(source string) (*Keyring, error) {
+	keys, err := LoadKeys("JWT_SIGNING_KEYS", source)
+	if err != nil {
+		return nil, err
+	}
+
+	return newKeyring(keys)
+}
+
+// LoadKeys reads the signing keys of a variable: PEM text with one or more PKCS #8 private keys, or comma-separated paths of files with
+// such text. There is one at least. Its errors name the variable and the file, never the content.
+func LoadKeys(variable, source string) ([]ed25519.PrivateKey, error) {
 	if strings.Contains(source, "-----BEGIN") {
 		// One-line environment files carry line ends as two characters.
 		keys, err := parseKeys(strings.ReplaceAll(source, `\n`, "\n"))
 		if err != nil {
-			return nil, fmt.Errorf("JWT_SIGNING_KEYS: %w", err)
+			return nil, fmt.Errorf("%s: %w", variable, err)
 		}
 
-		return newKeyring(keys)
+		return keys, nil
 	}
 
 	var keys []ed25519.PrivateKey
@@ -66,22 +78,22 @@ func LoadKeyring(source string) (*Keyring, error) {
 
 		text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 		if err != nil {
-			return nil, fmt.Errorf("JWT_SIGNING_KEYS: %w", err)
+			return nil, fmt.Errorf("%s: %w", variable, err)
 		}
 
 		fileKeys, err := parseKeys(string(text))
 		if err != nil {
-			return nil, fmt.Errorf("JWT_SIGNING_KEYS: %s: %w", path, err)
+			return nil, fmt.Errorf("%s: %s: %w", variable, path, err)
 		}
 
 		keys = append(keys, fileKeys...)
 	}
 
 	if len(keys) == 0 {
-		return nil, errors.New("JWT_SIGNING_KEYS: no key is given")
+		return nil, fmt.Errorf("%s: no key is given", variable)
 	}
 
-	return newKeyring(keys)
+	return keys, nil
 }
 
 // GenerateKeyFile writes a new private key to path, readable by its owner only. A file that is there already is kept
@@ -175,17 +187,11 @@ func parseKeys(text string) ([]ed25519.PrivateKey, error) {
 
 func newKeyring(keys []ed25519.PrivateKey) (*Keyring, error) {
 	ring := &Keyring{signing: keys[0], public: make(map[string]ed25519.PublicKey, len(keys))}
-	set := struct {
-		Keys []jwk `json:"keys"`
-	}{}
+	ring.kid = KeyID(publicOf(keys[0]))
 
-	for i, private := range keys {
-		public := private.Public().(ed25519.PublicKey)
-		kid := thumbprint(public)
-
-		if i == 0 {
-			ring.kid = kid
-		}
+	for _, private := range keys {
+		public := publicOf(private)
+		kid := KeyID(public)
 
 		if _, dup := ring.public[kid]; dup {
 			continue
@@ -193,22 +199,46 @@ func newKeyring(keys []ed25519.PrivateKey) (*Keyring, error) {
 
 		ring.public[kid] = public
 		ring.seeds = append(ring.seeds, private.Seed())
-		set.Keys = append(set.Keys, jwk{
-			KeyType: "OKP", Curve: "Ed25519", X: base64.RawURLEncoding.EncodeToString(public),
-			KeyID: kid, Use: "sig", Algorithm: algEdDSA,
-		})
+		ring.set = append(ring.set, jwkOf(public, "sig"))
 	}
 
 	var err error
-	if ring.jwks, err = json.Marshal(set); err != nil {
+	ring.jwks, err = KeySet(ring)
+
+	return ring, err
+}
+
+// KeySet is the public keys of a ring as a JSON Web Key Set (RFC 7517), and behind them those that are for tickets, with that use.
+func KeySet(ring *Keyring, tickets ...ed25519.PublicKey) ([]byte, error) {
+	set := struct {
+		Keys []jwk `json:"keys"`
+	}{slices.Clone(ring.set)}
+
+	for _, public := range tickets {
+		set.Keys = append(set.Keys, jwkOf(public, "ticket"))
+	}
+
+	encoded, err := json.Marshal(set)
+	if err != nil {
 		return nil, fmt.Errorf("encode key set: %w", err)
 	}
 
-	return ring, nil
+	return encoded, nil
 }
 
-// thumbprint is RFC 7638: SHA-256 over the required members, in this order and without white space.
-func thumbprint(public ed25519.PublicKey) string {
+func publicOf(private ed25519.PrivateKey) ed25519.PublicKey {
+	return private.Public().(ed25519.PublicKey) //nolint:forcetypeassert // what an Ed25519 key has
+}
+
+func jwkOf(public ed25519.PublicKey, use string) jwk {
+	return jwk{
+		KeyType: "OKP", Curve: "Ed25519", X: base64.RawURLEncoding.EncodeToString(public), KeyID: KeyID(public), Use: use,
+		Algorithm: algEdDSA,
+	}
+}
+
+// KeyID is RFC 7638: SHA-256 over the required members, in this order and without white space.
+func KeyID(public ed25519.PublicKey) string {
 	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + base64.RawURLEncoding.EncodeToString(public) + `"}`))
 
 	return base64.RawURLEncoding.EncodeToString(sum[:])

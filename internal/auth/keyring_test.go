@@ -55,7 +55,7 @@ func TestThumbprintIsThatOfRFC8037(t *testing.T) {
 
 	x, err := base64.RawURLEncoding.DecodeString("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")
 	require.NoError(t, err)
-	require.Equal(t, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k", thumbprint(x)) // appendix A.3
+	require.Equal(t, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k", KeyID(x)) // appendix A.3
 }
 
 func TestLoadKeyring(t *testing.T) {

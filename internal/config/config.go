@@ -32,6 +32,7 @@ type Config struct {
 	Gateways  Gateways
 	Webhooks  Webhooks
 	Tokens    Tokens
+	Tickets   Tickets
 	Identity  Identity
 	Policies  Policies
 	Redis     Redis
@@ -294,6 +295,10 @@ func Load(environ map[string]string) (Config, error) {
 		&c.Gateways.ABackup.MerchantAccount, &c.Gateways.WalletBBackup.MerchantAccount,
 	} {
 		g.URL = strings.TrimRight(g.URL, "/")
+	}
+
+	if c.App.Env != Production && !c.Tickets.SigningKeys.IsSet() {
+		c.Tickets.SigningKeys = DevTicketKey()
 	}
 
 	err := Join(malformed, c.validate())

@@ -34,8 +34,9 @@ func complete() map[string]string {
 		"WALLET_B_DRIVER": "stripe", "WALLET_B_URL": "https://wallet.example.com/", "WALLET_B_API_KEY": sentinel + "-b",
 		"WEBHOOK_SECRETS_GATEWAY_A": secret("new") + ", " + secret("old"), "WEBHOOK_SECRETS_WALLET_B": secret("b"),
 		"WEBHOOK_SECRETS_WALLET_A": secret("a"), "WEBHOOK_SECRETS_BILL_PAYMENT": secret("bill"),
-		"JWT_SIGNING_KEYS": "-----BEGIN PRIVATE KEY-----" + sentinel, "MEDIA_URL_SECRET": sentinel + "-media-url",
-		"REDIS_URL": "rediss://:" + sentinel + "@redis:6379", "SMTP_URL": "smtps://u:" + sentinel + "@mail.example.com:465",
+		"JWT_SIGNING_KEYS": "-----BEGIN PRIVATE KEY-----" + sentinel, "TICKET_SIGNING_KEYS": "-----BEGIN PRIVATE KEY-----" + sentinel,
+		"MEDIA_URL_SECRET": sentinel + "-media-url",
+		"REDIS_URL":        "rediss://:" + sentinel + "@redis:6379", "SMTP_URL": "smtps://u:" + sentinel + "@mail.example.com:465",
 		"MAIL_FROM": "Rihla <no-reply@example.com>", "SMS_DRIVER": "http", "SMS_URL": "https://sms.example.com/send",
 		"SMS_API_KEY": sentinel + "-sms",
 	}
@@ -275,6 +276,10 @@ func TestRequireNamesWhatIsMissingOrWeak(t *testing.T) {
 		"everybody of 6":  {"TRUSTED_PROXIES", "::/0", "TRUSTED_PROXIES must name"},
 		"published media": {"MEDIA_URL_SECRET", "compose-media-url-secret-9c1e7b3f5a", "MEDIA_URL_SECRET has a secret that is published"},
 		"no signing keys": {"JWT_SIGNING_KEYS", " ", "JWT_SIGNING_KEYS is missing"},
+		"no ticket keys":  {"TICKET_SIGNING_KEYS", " ", "TICKET_SIGNING_KEYS is missing"},
+		"published ticket key": {
+			"TICKET_SIGNING_KEYS", DevTicketKey().Reveal(), "TICKET_SIGNING_KEYS has a secret that is published",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

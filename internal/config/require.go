@@ -79,6 +79,7 @@ func (c Config) RequireAPI() error {
 	var p problems
 	c.checkDatabase(&p)
 	c.checkTokens(&p)
+	c.checkTickets(&p)
 	c.checkWebhooks(&p)
 	c.checkMedia(&p)
 	c.checkRedisSafety(&p)
@@ -130,6 +131,7 @@ func (c Config) RequireWorker() error {
 		c.checkGateway(&p, variable(account), c.Gateways.For(account))
 	}
 
+	c.checkTickets(&p)
 	c.checkNotify(&p)
 	c.checkMail(&p)
 	c.checkSecrets(&p)

@@ -80,3 +80,25 @@ func TestRenderCheckoutLinkNeedsAnAddress(t *testing.T) {
 		}
 	}
 }
+
+// TestRenderTicketLink: a confirmation leads to the ticket first, and without a link to the booking alone.
+func TestRenderTicketLink(t *testing.T) {
+	t.Parallel()
+
+	const address = "https://rihla.test/api/v1/tickets/1?signature=x&lang=ar"
+
+	for locale, label := range map[models.Locale]string{models.LocaleArabic: "عرض التذكرة", models.LocaleEnglish: "See your ticket"} {
+		m := testMessage(models.NotifyPaymentSucceeded, models.NotifyEmail, locale)
+
+		out, err := newTestRenderer(t).Render(m)
+		require.NoError(t, err)
+		require.NotContains(t, out.Text, label)
+
+		m.Link = address
+		out, err = newTestRenderer(t).Render(m)
+		require.NoError(t, err)
+		require.Contains(t, out.Text, label+": "+address+"\n")
+		require.Contains(t, out.HTML, `href="https://rihla.test/api/v1/tickets/1?signature=x&amp;lang=ar"`)
+		require.Contains(t, out.Text, "rihla.test/bookings", "the booking's button stays")
+	}
+}

@@ -30,8 +30,8 @@ type Message struct {
 	To string
 	// Data fills the text; its keys are the Data constants.
 	Data map[string]string
-	// Link is where the button of a mail about an account leads, or where a booking is paid. It may hold a secret: it is in no row and in
-	// no log.
+	// Link is where the button of a mail about an account leads, where a booking is paid, or its ticket. It may hold a secret: it is in no
+	// row and in no log.
 	Link string
 }
 

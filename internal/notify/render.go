@@ -102,7 +102,7 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 	if m.Channel == models.NotifySMS {
 		out.Text, err = fitSMS(&v, segmentsOf(m.Kind), func() string { return w.text(prefix+"_sms", v) })
 	} else {
-		out, err = r.mail(&w, prefix, v, r.button(&w, prefix, m))
+		out, err = r.mail(&w, prefix, v, r.buttons(&w, prefix, m))
 	}
 
 	if w.err != nil {
@@ -131,17 +131,20 @@ type tableRow struct{ Label, Value string }
 // link is where a mail's button leads.
 type link struct{ Label, URL string }
 
-// button leads to the message's booking, or to where its own link does.
-func (r *Renderer) button(w *writer, prefix string, m Message) *link {
-	if m.Kind.IsAboutAccount() || m.Kind == models.NotifyCheckoutLink {
-		if m.Link == "" {
-			return nil
-		}
+// buttons lead to where the message's own link does, and to its booking, which is not yet paid while that link is of a checkout.
+func (r *Renderer) buttons(w *writer, prefix string, m Message) []link {
+	var all []link
 
-		return &link{Label: w.text(prefix+"_link", nil), URL: m.Link}
+	alone := m.Kind.IsAboutAccount() || m.Kind == models.NotifyCheckoutLink
+	if m.Link != "" && (alone || m.Kind == models.NotifyPaymentSucceeded) {
+		all = append(all, link{Label: w.text(prefix+"_link", nil), URL: m.Link})
 	}
 
-	return r.booking(w, m)
+	if to := r.booking(w, m); to != nil && !alone {
+		all = append(all, *to)
+	}
+
+	return all
 }
 
 // booking is the address of the message's booking; none without an address to make it of.
@@ -156,17 +159,17 @@ func (r *Renderer) booking(w *writer, m Message) *link {
 	return &link{Label: w.text("label_link", nil), URL: address}
 }
 
-func (r *Renderer) mail(w *writer, prefix string, v values, to *link) (Rendered, error) {
+func (r *Renderer) mail(w *writer, prefix string, v values, to []link) (Rendered, error) {
 	out := Rendered{Subject: w.text(prefix+"_subject", v)}
 	page := struct {
 		Lang, Dir, Start                                     string
 		Subject, Brand, Greeting, Lead, Signature, Automatic string
 		Rows                                                 []tableRow
-		Link                                                 *link
+		Links                                                []link
 	}{
 		Lang: string(w.locale), Dir: "rtl", Start: "right",
 		Subject: out.Subject, Brand: w.text("brand", v), Greeting: w.text("greeting", v), Lead: w.text(prefix+"_lead", v),
-		Signature: w.text("signature", v), Automatic: w.text("automatic", v), Rows: w.rows(v), Link: to,
+		Signature: w.text("signature", v), Automatic: w.text("automatic", v), Rows: w.rows(v), Links: to,
 	}
 
 	if w.locale == models.LocaleEnglish {
@@ -181,8 +184,8 @@ func (r *Renderer) mail(w *writer, prefix string, v values, to *link) (Rendered,
 		fmt.Fprintf(&text, "%s: %s\n", row.Label, row.Value)
 	}
 
-	if to != nil {
-		fmt.Fprintf(&text, "\n%s: %s\n", to.Label, to.URL)
+	for _, one := range to {
+		fmt.Fprintf(&text, "\n%s: %s\n", one.Label, one.URL)
 	}
 
 	fmt.Fprintf(&text, "\n%s\n\n%s\n", page.Signature, page.Automatic)

@@ -23,7 +23,7 @@ type Decision struct {
 }
 
 // Decide decides a request once: an approval cancels the passengers and orders what was quoted (rules: cancellations.decision), a rejection and a
-// withdrawal change nothing else. After the departure of its trip the request is EXPIRED, whoever decides. The same decision of the same person
+// withdrawal change nothing else. After the departure of its trip the request is EXPIRED instead. The same decision of the same person
 // again changes nothing. Errors: NOT_FOUND, also of a withdrawal by another account; FORBIDDEN for the approval by who has booked or paid;
 // INVALID_STATE when it was decided otherwise, or has expired; those of refunds.Cancel.
 func (s *Store) Decide(ctx context.Context, by db.Actor, d Decision, now time.Time) (models.CancellationRequest, error) {
@@ -144,7 +144,7 @@ func (s *Store) reject(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Ca
 	return err
 }
 
-// end is the guarded UPDATE out of REQUESTED, with its entry in the audit log. Where nobody decides it is the service that does.
+// end is the guarded UPDATE out of REQUESTED, with its entry in the audit log. Without a person as actor the service decides.
 func (s *Store) end(
 	ctx context.Context, tx bun.Tx, by db.Actor, r *models.CancellationRequest, to models.CancellationRequestStatus, note string,
 	cancellation *uuid.UUID, now time.Time,
@@ -189,6 +189,12 @@ func (s *Store) Expire(ctx context.Context, id uuid.UUID, now time.Time) (models
 		if r.Status == models.CancellationRequested && !now.Before(departure) {
 			if err := s.end(ctx, tx, db.Actor{}, &r, models.CancellationExpired, "", nil, now); err != nil {
 				return err
+			}
+		}
+
+		if r.Status != models.CancellationRequested && r.ClosedAt == nil {
+			if _, err := tx.NewUpdate().Model(&r).Set("closed_at = ?", now).WherePK().Exec(ctx); err != nil {
+				return fmt.Errorf("note that the workflow ends: %w", err)
 			}
 		}
 

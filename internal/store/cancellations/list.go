@@ -35,6 +35,7 @@ func (s *Store) ByID(ctx context.Context, id uuid.UUID) (models.CancellationRequ
 type Filter struct {
 	Status     models.CancellationRequestStatus
 	ProviderID uuid.UUID
+	BookingID  uuid.UUID
 	Search     string // what ListBookings finds their bookings by
 	Page       db.Page
 }
@@ -49,6 +50,7 @@ var requestOrder = db.Order{
 func (s *Store) List(ctx context.Context, f Filter) (db.Listed[models.CancellationRequest], error) {
 	q := db.WhereEqual(s.db.NewSelect().Join("JOIN bookings AS bk ON bk.id = cr.booking_id"), "cr.status", f.Status)
 	q = db.WhereEqual(q, "bk.provider_id", f.ProviderID)
+	q = db.WhereEqual(q, "cr.booking_id", f.BookingID)
 
 	if f.Search != "" {
 		found, err := bookings.ParseSearch(f.Search)
@@ -67,15 +69,15 @@ func (s *Store) List(ctx context.Context, f Filter) (db.Listed[models.Cancellati
 	})
 }
 
-// LeftBehind are requests that nobody has decided and whose workflow was not started within grace, or has not ended them so long after the
-// departure. They come in no order, so that some which cannot be handed over never keep the others back for good.
+// LeftBehind are requests whose workflow was not started within grace, or does not know so long after it that they were decided or that the
+// trip has departed. They come in no order, so that some which cannot be handed over never keep the others back for good.
 func (s *Store) LeftBehind(ctx context.Context, grace time.Duration, limit int, now time.Time) ([]uuid.UUID, error) {
 	var ids []uuid.UUID
 
 	err := s.db.NewSelect().Model((*models.CancellationRequest)(nil)).Column("cr.id").
 		Join("JOIN bookings AS bk ON bk.id = cr.booking_id").Join("JOIN trips AS t ON t.id = bk.trip_id").
-		Where("cr.status = ?", models.CancellationRequested).
-		Where("(cr.looked_at IS NULL AND cr.requested_at <= ?0 OR t.departure_at <= ?0)", now.Add(-grace)).
+		Where("cr.closed_at IS NULL").
+		Where("(cr.looked_at IS NULL AND cr.requested_at <= ?0 OR cr.decided_at <= ?0 OR t.departure_at <= ?0)", now.Add(-grace)).
 		OrderExpr("random()").Limit(int64(limit)).Scan(ctx, &ids)
 	if err != nil {
 		return nil, fmt.Errorf("read cancellation requests that were left behind: %w", err)

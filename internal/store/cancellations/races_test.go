@@ -14,7 +14,7 @@ import (
 )
 
 // Many act on one booking at once: approve, reject, withdraw, cancel for the customer, refund in full and by the policy. Each booking is cancelled
-// once or not at all, the seats and the money agree, and nobody meets an error of the database.
+// once or not at all, the seats and the money agree, and no caller gets an error of the database.
 func TestEverybodyActsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -218,3 +218,57 @@ func (b *books) seatsTaken(t *testing.T) int {
 
 	return b.Count(t, "SELECT seats_taken FROM trips WHERE id = $1", b.Trip.ID)
 }
+
+// What no workflow has looked at, and what it does not know is decided, is left behind.
+func TestRequestsThatAreLeftBehind(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.ask(t, *b.Paid(t, 1).BookingID, b.early())
+
+	left := func(now time.Time) []uuid.UUID {
+		t.Helper()
+
+		ids, err := b.Store.Cancellations.LeftBehind(t.Context(), time.Minute, 10, now)
+		require.NoError(t, err)
+
+		return ids
+	}
+	look := func(now time.Time) models.CancellationRequestStatus {
+		t.Helper()
+
+		state, err := b.Store.Cancellations.Expire(t.Context(), r.ID, now)
+		require.NoError(t, err)
+
+		return state.Status
+	}
+	later := b.early().Add(2 * time.Minute)
+
+	require.Empty(t, left(b.early()))
+	require.Equal(t, []uuid.UUID{r.ID}, left(later), "no workflow")
+	require.Equal(t, models.CancellationRequested, look(b.early()))
+	require.Empty(t, left(later))
+	require.Equal(t, []uuid.UUID{r.ID}, left(b.Trip.DepartureAt.Add(time.Hour)), "not expired")
+
+	_, err := b.decide(t, r, models.RoleAdmin, models.CancellationApproved, b.early())
+	require.NoError(t, err)
+	require.Equal(t, []uuid.UUID{r.ID}, left(later), "decided, and not known")
+	require.Equal(t, models.CancellationApproved, look(later))
+	require.Empty(t, left(later))
+}
+
+func TestRemindersAreSentOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.ask(t, *b.Paid(t, 1).BookingID, b.early())
+
+	for range 2 {
+		require.NoError(t, b.Store.Cancellations.Remind(t.Context(), r.ID))
+	}
+
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'CANCELLATION_WAITING'"))
+
+	_, err := b.decide(t, r, models.RoleAdmin, models.CancellationRejected, b.early())
+	require.NoError(t, err)
+	require.NoError(t, b.Store.Cancellations.Remind(t.Context(), r.ID))
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'CANCELLATION_WAITING'"))
+}

@@ -14,7 +14,7 @@ import (
 var (
 	insertOnlyTables = []string{
 		"ledger_transfers", "transaction_state_changes", "audit_log", "record_texts", "refund_payouts", "refund_approvals",
-		"payout_reversals", "trip_moves", "incident_notes", "cancelled_passengers", "passenger_renames", "booking_notes",
+		"payout_reversals", "trip_moves", "incident_notes", "cancelled_passengers", "check_ins", "passenger_renames", "booking_notes",
 	}
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{

@@ -271,7 +271,7 @@ func (s *Store) price(
 		terms = o.Quote.Better(terms)
 		part := t.CancelPart(earlier, booked, seats, terms.Percent)
 		if o.Quote != nil {
-			part = part.Promised(o.Quote.Part)
+			part = part.AsQuoted(o.Quote.Part)
 		}
 
 		c.Take(part)

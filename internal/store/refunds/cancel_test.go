@@ -195,7 +195,7 @@ func TestRefusedRefundOfACancellation(t *testing.T) {
 	b.RequireBooks(t)
 }
 
-// A refund above the limit cancels when a second person approves it, and not at all when nobody does.
+// A refund above the limit cancels when a second person approves it, and not at all when it is rejected.
 func TestCancellationWaitsForItsApproval(t *testing.T) {
 	t.Parallel()
 

@@ -126,7 +126,7 @@ func (s *Store) planWithCancellation(
 		return nil, models.NewError(models.CodeBookingNotRefundable, "refund.policy_used_up", "percent", *plan.cancellation.Percent)
 	}
 
-	// What was asked for, as it is told apart from another request: an amount stays PARTIAL.
+	// What was asked for, by which another request with the same key is recognized: an amount stays PARTIAL.
 	plan.refund.RefundType = r.Type
 
 	return plan, nil
