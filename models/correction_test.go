@@ -104,7 +104,6 @@ func TestDigestsOfABooking(t *testing.T) {
 	t.Parallel()
 
 	one, two := models.Booking{ID: uuid.New()}, models.Booking{ID: uuid.New()}
-	require.Equal(t, one.Digest("Name"), one.Digest("Name"))
 	require.NotEqual(t, one.Digest("Name"), one.Digest("name"))
 	require.NotEqual(t, one.Digest("Name"), two.Digest("Name"))
 }

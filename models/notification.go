@@ -28,7 +28,7 @@ const (
 	// NotifyCheckoutLink has the address at which a booking can be paid, which is read when the message is sent.
 	NotifyCheckoutLink NotificationKind = "CHECKOUT_LINK"
 
-	// What the contact persons of a company are told.
+	// NotifyCompanyBooked and the next ones go to contact persons of a company.
 	NotifyCompanyBooked    NotificationKind = "COMPANY_BOOKED"
 	NotifyCompanyCancelled NotificationKind = "COMPANY_CANCELLED"
 	NotifyCompanyRefunded  NotificationKind = "COMPANY_REFUNDED"

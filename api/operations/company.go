@@ -40,9 +40,11 @@ func (o *Operations) PatchCompany(ctx context.Context, _ gen.PatchCompanyRequest
 }
 
 func companyInput(c *models.Company) gen.CompanyInput {
-	return gen.CompanyInput{Name: c.Name, Phone: c.Phone, ContactPersons: mapEach(c.Contacts, func(p *models.ProviderContact) gen.CompanyContactInput {
+	persons := mapEach(c.Contacts, func(p *models.ProviderContact) gen.CompanyContactInput {
 		return gen.CompanyContactInput{Name: p.Name, Email: p.Email, Phone: optional(p.Phone), Messages: &p.Messages}
-	})}
+	})
+
+	return gen.CompanyInput{Name: c.Name, Phone: c.Phone, ContactPersons: persons}
 }
 
 // setCompany writes what a company says of itself. A contact person without messages gets all.
@@ -60,7 +62,7 @@ func setCompany(c *models.Company, in *gen.CompanyInput) {
 
 func companyOf(c *models.Company) gen.Company {
 	return labelled(gen.Company{
-		ID: c.ID, Name: c.Name, Email: c.Email, Phone: c.Phone, City: optional(c.City), Status: gen.ResourceStatus(c.Status),
+		ID: c.ID, Name: c.Name, Email: c.Email, Phone: c.Phone, City: optional(c.City), Status: c.Status,
 		StatusLabelAr: statusAR(c.Status), StatusLabelEn: statusEN(c.Status), CreatedAt: utc(c.CreatedAt), UpdatedAt: utc(c.UpdatedAt),
 		ContactPersons: mapEach(c.Contacts, func(p *models.ProviderContact) gen.CompanyContact {
 			return gen.CompanyContact{Name: p.Name, Email: p.Email, Phone: optional(p.Phone), Messages: p.Messages}

@@ -80,10 +80,35 @@ func (w *world) aboutMoney(t *testing.T, c cell) request {
 		return request{ids: w.refund(c).ids, body: object{"note": "Called about a wheelchair"}}
 	case "SendCheckoutLink": // which is sent once in 5 minutes
 		return request{ids: w.payable(c)}
+	case "ReplaceCompany", "PatchCompany", "InviteCompanyStaff", "RemoveCompanyStaff":
+		return w.aboutOwnCompany(t, c)
 	case "ExportFinancialRecords", "ExportAuditLogs":
 		return request{query: "?format=csv"}
 	default:
 		return w.aboutRefunds(t, c)
+	}
+}
+
+// aboutOwnCompany makes the requests by which a company changes itself: what it says stays as it is.
+func (w *world) aboutOwnCompany(t *testing.T, c cell) request {
+	t.Helper()
+
+	switch c.operation {
+	case "InviteCompanyStaff":
+		return request{creates: true, body: object{
+			"name": "Somebody", "email": mark() + "@rihla.test", "phone": "+966500000009", "role": models.RoleProviderStaff,
+		}}
+	case "RemoveCompanyStaff":
+		ids := w.staff(c)[1:]
+		if c.want < http.StatusBadRequest {
+			ids[0] = w.newUser(t, c.kind).String()
+		}
+
+		return request{ids: ids}
+	default:
+		own := w.companies[home(c.caller)].World.Provider
+
+		return request{body: object{"name": own.Name, "phone": own.Phone}}
 	}
 }
 

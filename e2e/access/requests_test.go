@@ -168,22 +168,6 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 
 		return request{ids: ids}
 
-	case "ReplaceCompany", "PatchCompany":
-		own := w.companies[home(c.caller)].World.Provider
-
-		return request{body: object{"name": own.Name, "phone": own.Phone}}
-	case "InviteCompanyStaff":
-		return request{creates: true, body: object{
-			"name": "Somebody", "email": mark() + "@rihla.test", "phone": "+966500000009", "role": models.RoleProviderStaff,
-		}}
-	case "RemoveCompanyStaff":
-		ids := w.staff(c)[1:]
-		if c.want < http.StatusBadRequest {
-			ids[0] = w.newUser(t, c.kind).String()
-		}
-
-		return request{ids: ids}
-
 	case "AddBusPhotos":
 		body, header := photoForm(t)
 

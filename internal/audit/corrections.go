@@ -1,9 +1,10 @@
 package audit
 
-// passengerNames follows each corrected name from its first correction to what the booking says now.
+// passengerNames follows each corrected name from its first correction to what the booking says now. There are few corrections: all are
+// looked at, with their entries of the audit log, however old.
 func passengerNames() check {
 	return check{
-		needs: "passenger_renames",
+		needs: "passenger_renames", reach: besides,
 		rules: []Rule{{"passenger-name", "The corrections of a passenger's name follow from each other, each with an entry of the audit log, " +
 			"and the booking has the name of the last one."}},
 		sql: `

@@ -146,8 +146,7 @@ func correctionFacts(b *models.Booking, trip *models.Trip, done models.Corrected
 func queueCorrected(
 	ctx context.Context, tx bun.Tx, b *models.Booking, payment uuid.UUID, to map[string]string, facts map[string]string,
 ) error {
-	var rows []models.Notification
-
+	rows := make([]models.Notification, 0, len(to))
 	correction := models.NewID().String()
 	for which, address := range to {
 		rows = append(rows,

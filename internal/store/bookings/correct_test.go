@@ -14,8 +14,6 @@ import (
 	"rihla/models"
 )
 
-func to(text string) *string { return &text }
-
 // rename is a correction of the name at a position.
 func rename(booking uuid.UUID, position int, name string) models.Correction {
 	return models.Correction{Passengers: []models.PassengerName{{ID: models.PassengerID(booking, position), Name: name}}}
@@ -42,7 +40,7 @@ func TestCorrect(t *testing.T) {
 	id := *b.Paid(t, 2).BookingID
 
 	c := rename(id, 2, "Right Name")
-	c.Email, c.Phone, c.Name = to("right@rihla.test"), to("+966511111111"), to("Contact") // as it was
+	c.Email, c.Phone, c.Name = new("right@rihla.test"), new("+966511111111"), new("Contact") // as it was
 	require.NoError(t, b.correct(t.Context(), id, c))
 
 	is := b.booking(t, id)
@@ -98,7 +96,7 @@ func TestCorrectRefuses(t *testing.T) {
 		require.Equal(t, c.code, models.CodeOf(err), "%s: %v", name, err)
 	}
 
-	err = b.Store.Bookings.Correct(t.Context(), b.As(models.RoleAdmin), id, models.Correction{Email: to("new@rihla.test")}, b.Trip.DepartureAt)
+	err = b.Store.Bookings.Correct(t.Context(), b.As(models.RoleAdmin), id, models.Correction{Email: new("new@rihla.test")}, b.Trip.DepartureAt)
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM audit_log WHERE action = 'BOOKING_CORRECTED'"))
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM passenger_renames"))
@@ -117,7 +115,7 @@ func TestANameIsCorrectedTwice(t *testing.T) {
 	require.NoError(t, b.correct(t.Context(), id, rename(id, 2, "Other")))
 
 	for i := range 4 {
-		require.NoError(t, b.correct(t.Context(), id, models.Correction{Name: to(fmt.Sprint("Contact ", i))}))
+		require.NoError(t, b.correct(t.Context(), id, models.Correction{Name: new(fmt.Sprint("Contact ", i))}))
 	}
 
 	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM passenger_renames WHERE booking_id = $1", id))
@@ -182,16 +180,16 @@ func TestCorrectionsOfUnpaidBookings(t *testing.T) {
 	b := setup(t)
 	booking := b.Book(t, b.Trip, 1)
 
-	require.NoError(t, b.correct(t.Context(), booking.ID, models.Correction{Email: to("first@rihla.test")}))
+	require.NoError(t, b.correct(t.Context(), booking.ID, models.Correction{Email: new("first@rihla.test")}))
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM notifications"), "it has no attempt")
 
 	b.Open(t, booking, 1)
 	b.Exec(t, "UPDATE users SET email_verified_at = NULL, owner_proved_at = NULL WHERE id = $1", b.Customer.ID)
-	require.NoError(t, b.correct(t.Context(), booking.ID, models.Correction{Email: to("second@rihla.test")}))
+	require.NoError(t, b.correct(t.Context(), booking.ID, models.Correction{Email: new("second@rihla.test")}))
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM notifications"), "its address was never proved")
 
 	b.Exec(t, "UPDATE users SET email_verified_at = now() WHERE id = $1", b.Customer.ID)
-	require.NoError(t, b.correct(t.Context(), booking.ID, models.Correction{Email: to("third@rihla.test")}))
+	require.NoError(t, b.correct(t.Context(), booking.ID, models.Correction{Email: new("third@rihla.test")}))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE recipient = $1", b.Customer.Email))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications"))
 }

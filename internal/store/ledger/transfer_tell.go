@@ -44,8 +44,8 @@ func (p payout) tell(ctx context.Context, tx bun.Tx, lines []*models.FinancialRe
 	return nil
 }
 
-// news is of the payment of the first entry, and its cause all entries with the moment at which they were marked: after a mark was taken back
-// the next one is another payout.
+// news is of the payment of the first entry, and its cause all entries with the moment at which they were marked: after a mark was taken
+// back the next one is another payout.
 func (p payout) news(lines []*models.FinancialRecord, total models.Money) outbox.CompanyNews {
 	lines = slices.SortedFunc(slices.Values(lines), func(a, b *models.FinancialRecord) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,9 +76,7 @@ func (n *CompanyNews) For(contacts []models.ProviderContact) []models.Notificati
 		}
 
 		data := map[string]string{"name": c.Name}
-		for key, value := range n.Data {
-			data[key] = value
-		}
+		maps.Copy(data, n.Data)
 
 		sum := sha256.Sum256([]byte(strings.ToLower(c.Email)))
 		cause := strings.TrimPrefix(n.Cause+":"+hex.EncodeToString(sum[:8]), ":")

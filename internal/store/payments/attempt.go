@@ -3,7 +3,6 @@ package payments
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -79,7 +78,8 @@ func lockCampaignAttempt(ctx context.Context, tx bun.Tx, id uuid.UUID) (attempt,
 
 // bookedContacts are the contact persons of a company who are told of bookings, NULL for none: a look into an index beside what is read
 // anyway, so that a settlement takes no statement more.
-const bookedContacts = `(SELECT jsonb_agg(jsonb_build_object('name', pc.name, 'email', pc.email, 'messages', pc.messages) ORDER BY pc.position)
+const bookedContacts = `(
+	SELECT jsonb_agg(jsonb_build_object('Name', pc.name, 'Email', pc.email, 'Messages', pc.messages) ORDER BY pc.position)
 	FROM provider_contacts AS pc WHERE pc.provider_id = ? AND ? = ANY (pc.messages)) AS contacts`
 
 // readUnderLock reads the trip, the events that have had no effect yet, oldest first, and the other open attempt, of which an index
@@ -88,10 +88,11 @@ func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
 	var rows []struct {
 		models.Trip `bun:",extend"`
 
-		OpenID      uuid.UUID           `bun:"open_id"`
-		OpenGateway models.Gateway      `bun:"open_gateway"`
-		Contacts    json.RawMessage     `bun:"contacts"`
-		Event       models.WebhookEvent `bun:"embed:we_"`
+		OpenID      uuid.UUID      `bun:"open_id"`
+		OpenGateway models.Gateway `bun:"open_gateway"`
+
+		Contacts []models.ProviderContact `bun:"contacts,type:jsonb"`
+		Event    models.WebhookEvent      `bun:"embed:we_"`
 	}
 
 	q := tx.NewSelect().Model(&rows).Column("t.title", "t.status", "t.departure_at", "t.deleted_at").
@@ -119,11 +120,7 @@ func (a *attempt) readUnderLock(ctx context.Context, tx bun.Tx) error {
 		return fmt.Errorf("read what an attempt is settled by: the trip of attempt %s is missing", a.t.ID)
 	}
 
-	if rows[0].Contacts != nil {
-		if err := json.Unmarshal(rows[0].Contacts, &a.contacts); err != nil {
-			return fmt.Errorf("read contact persons: %w", err)
-		}
-	}
+	a.contacts = rows[0].Contacts
 
 	for i := range rows {
 		a.trip, a.openAttempt, a.openGateway = rows[i].Trip, rows[i].OpenID, rows[i].OpenGateway

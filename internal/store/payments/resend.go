@@ -170,7 +170,8 @@ func countResending(ctx context.Context, tx bun.Tx, r *Resend, now time.Time) (s
 
 	var last time.Time
 
-	err = tx.NewRaw("SELECT sent, sent_at FROM message_sendings WHERE booking_id = ? AND kind = ?", r.BookingID, r.Kind).Scan(ctx, &sent, &last)
+	err = tx.NewRaw("SELECT sent, sent_at FROM message_sendings WHERE booking_id = ? AND kind = ?", r.BookingID, r.Kind).
+		Scan(ctx, &sent, &last)
 	if err != nil {
 		return 0, fmt.Errorf("read sendings: %w", err)
 	}
@@ -195,7 +196,8 @@ func (s *Store) resentMessages(out *Resending, about told) []models.Notification
 		phone = ""
 	}
 
-	rows := outbox.NewMessages(about.kind, about.transaction, models.ResentCause(out.Kind, out.Sent), b.Locale, b.ContactEmail, phone, about.facts)
+	cause := models.ResentCause(out.Kind, out.Sent)
+	rows := outbox.NewMessages(about.kind, about.transaction, cause, b.Locale, b.ContactEmail, phone, about.facts)
 	slices.SortFunc(rows, func(a, b models.Notification) int { return cmp.Compare(a.Channel, b.Channel) })
 
 	return rows
