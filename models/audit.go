@@ -83,7 +83,7 @@ const (
 	AuditTripUpdated   AuditAction = "TRIP_UPDATED"
 	AuditTripDeleted   AuditAction = "TRIP_DELETED"
 	AuditTripPublished AuditAction = "TRIP_PUBLISHED"
-	// The passengers of the trip with their document numbers.
+	// AuditTripManifestRead is of the passengers of the trip with their document numbers.
 	AuditTripManifestRead AuditAction = "TRIP_MANIFEST_READ"
 
 	AuditAdCampaignCreated AuditAction = "AD_CAMPAIGN_CREATED"

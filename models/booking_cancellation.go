@@ -147,8 +147,8 @@ func (b *Booking) LivePositions() []int {
 	return live
 }
 
-// PositionsOf are the positions of passengers by their ids; none are all that are left. Errors: VALIDATION_ERROR on passenger_ids for one that
-// is unknown or named twice, INVALID_STATE for one that is cancelled.
+// PositionsOf are the positions of passengers by their ids; none are all that are left. Errors: VALIDATION_ERROR on passenger_ids for one
+// that is unknown or named twice, INVALID_STATE for one that is cancelled.
 func (b *Booking) PositionsOf(ids []uuid.UUID) ([]int, error) {
 	if len(ids) == 0 {
 		return b.LivePositions(), nil

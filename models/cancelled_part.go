@@ -2,8 +2,8 @@ package models
 
 import "github.com/shopspring/decimal"
 
-// CancelledPart is what one cancellation takes out of a paid booking: Seats of the Of passengers that were left (rules: cancellations.parts).
-// Amounts are in SAR.
+// CancelledPart is what one cancellation takes out of a paid booking: Seats of the Of passengers that were left (rules:
+// cancellations.parts). Amounts are in SAR.
 type CancelledPart struct {
 	Seats, Of int
 	Percent   *int  // of the price, that goes back; nil: a person has named the amount
@@ -14,8 +14,8 @@ type CancelledPart struct {
 	Refund    Money
 }
 
-// share is the part of an amount that the cancelled passengers have of all that were left: half-up, and all of it for the last ones. What is
-// left over goes to those that are left, so that the parts of a booking add up.
+// share is the part of an amount that the cancelled passengers have of all that were left: half-up, and all of it for the last ones. What
+// is left over goes to those that are left, so that the parts of a booking add up.
 func (p *CancelledPart) share(amount Money) Money {
 	if p.Seats >= p.Of {
 		return amount
@@ -50,9 +50,9 @@ func leftFor(amount Money, earlier []CancelledPart) Money {
 	return amount
 }
 
-// CancelPart works out the cancellation of seats of the passengers that the earlier cancellations of t's booking, first to last, have left of
-// those that were booked: percent of their share of the price goes back, less their share of what has gone back otherwise, as far as that much
-// is left. At one percentage the refunds of all parts add up to that percentage of the price.
+// CancelPart works out the cancellation of seats of the passengers that the earlier cancellations of t's booking, first to last, have
+// left of those that were booked: percent of their share of the price goes back, less their share of what has gone back otherwise, as far
+// as that much is left. At one percentage the refunds of all parts add up to that percentage of the price.
 func (t *PaymentTransaction) CancelPart(earlier []CancelledPart, booked, seats, percent int) CancelledPart {
 	p := t.partOf(earlier, booked, seats)
 	p.Percent = &percent

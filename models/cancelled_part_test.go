@@ -51,7 +51,7 @@ func TestPartsOfAnAwkwardPrice(t *testing.T) {
 			booked += n
 		}
 
-		var parts []models.CancelledPart
+		parts := make([]models.CancelledPart, 0, len(c.seats))
 
 		for i, n := range c.seats {
 			p := tx.CancelPart(parts, booked, n, c.percent)
@@ -133,7 +133,7 @@ func TestGivenBeforeIsSetOffOnce(t *testing.T) {
 		tx := paidBooking(models.MustMoney("110.00"))
 		tx.Amount = models.MustMoney("100.00")
 
-		var parts []models.CancelledPart
+		parts := make([]models.CancelledPart, 0, len(c.before))
 
 		for i, before := range c.before {
 			if before != "" {

@@ -28,8 +28,8 @@ type RefundRequest struct {
 	CancelBooking *bool
 }
 
-// Cancels reports whether the order cancels what is left of its booking. A FULL refund does so when the money has gone back, and so needs no
-// cancellation of its own.
+// Cancels reports whether the order cancels what is left of its booking. A FULL refund does so when the money has gone back, and so needs
+// no cancellation of its own.
 func (r *RefundRequest) Cancels() bool {
 	if r.CancelBooking != nil {
 		return *r.CancelBooking && r.Type != RefundFull

@@ -52,16 +52,7 @@ func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationReques
 			return state.Status, workflow.NewContinueAsNewError(ctx, Cancellation, id)
 		}
 
-		next := workflow.Now(ctx).Add(remindAfter)
-		if !reminded && remindAt.Before(next) {
-			next = remindAt
-		}
-
-		if state.Until.Before(next) {
-			next = state.Until
-		}
-
-		if err := awaitLook(ctx, next, looks); err != nil {
+		if err := awaitLook(ctx, nextLook(ctx, &state, remindAt, reminded), looks); err != nil {
 			return state.Status, err
 		}
 
@@ -74,6 +65,20 @@ func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationReques
 			}
 		}
 	}
+}
+
+// nextLook is a day from now, the reminder or the departure, whichever comes first.
+func nextLook(ctx workflow.Context, s *models.OpenCancellation, remindAt time.Time, reminded bool) time.Time {
+	next := workflow.Now(ctx).Add(remindAfter)
+	if !reminded && remindAt.Before(next) {
+		next = remindAt
+	}
+
+	if s.Until.Before(next) {
+		next = s.Until
+	}
+
+	return next
 }
 
 // awaitLook waits until it is time to look at the request again, or until a signal says so.

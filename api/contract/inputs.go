@@ -49,7 +49,7 @@ var properties = map[string]Input{
 var parameters = map[string]Input{
 	"search": InputSearch, "city": InputText, "origin": InputText, "destination": InputText, "reference": InputReference,
 	"amount": InputAmount, "passenger_ids": InputMachine,
-	"sort":   InputMachine, "cursor": InputMachine, "action": InputMachine, "entity": InputMachine, "return_to": InputMachine,
+	"sort": InputMachine, "cursor": InputMachine, "action": InputMachine, "entity": InputMachine, "return_to": InputMachine,
 	"code": InputMachine, "state": InputMachine, "error": InputMachine, "expires": InputMachine, "signature": InputMachine, "id": InputMachine,
 	"If-None-Match": InputMachine, IdempotencyHeader: InputMachine,
 	"webhook-id": InputMachine, "webhook-timestamp": InputMachine, "webhook-signature": InputMachine,

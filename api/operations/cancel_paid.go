@@ -12,8 +12,8 @@ import (
 	"rihla/models"
 )
 
-// CancelPaidBooking cancels passengers of a paid booking and orders what goes back for them (rules: cancellations.effect). From the order on it is
-// certain, whatever becomes of the wait for the gateway.
+// CancelPaidBooking cancels passengers of a paid booking and orders what goes back for them (rules: cancellations.effect). From the order
+// on it is certain, whatever becomes of the wait for the gateway.
 func (o *Operations) CancelPaidBooking(
 	ctx context.Context, r gen.CancelPaidBookingRequestObject,
 ) (gen.CancelPaidBookingResponseObject, error) {

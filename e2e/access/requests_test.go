@@ -128,20 +128,6 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 		body["trip_id"] = w.publicTrip(c)
 
 		return request{body: body}
-	case "GetBooking", "GetPaymentStatus", "ListCancellationRequests":
-		return request{ids: w.booking(t, c, false)}
-	case "CancelBooking":
-		return request{ids: w.booking(t, c, true)}
-	case "GetCancellationQuote", "GetTicket":
-		return request{ids: w.paidBooking(t, c)}
-	case "OpenTicket":
-		return w.ticketLink(t, c)
-	case "RequestCancellation":
-		return request{ids: w.paidBooking(t, c), body: object{"reason": "We cannot come"}}
-	case "WithdrawCancellation":
-		return request{ids: w.requested(t, c)}
-	case "CreateBookingIntent":
-		return request{ids: w.booking(t, c, true), body: object{"payment_method": "credit_card"}}
 
 	case "CreateProvider":
 		return request{body: company()}
@@ -192,6 +178,30 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 		return request{ids: w.campaign(t, c, "PAUSED")}
 	case "CreateCampaignIntent":
 		return request{ids: w.campaign(t, c, "PENDING_PAYMENT"), body: object{"payment_method": "credit_card"}}
+	default:
+		return w.aboutBookings(t, c)
+	}
+}
+
+// aboutBookings makes the requests of bookings, by their customers and by staff.
+func (w *world) aboutBookings(t *testing.T, c cell) request {
+	t.Helper()
+
+	switch c.operation {
+	case "GetBooking", "GetPaymentStatus", "ListCancellationRequests":
+		return request{ids: w.booking(t, c, false)}
+	case "CancelBooking":
+		return request{ids: w.booking(t, c, true)}
+	case "GetCancellationQuote", "GetTicket":
+		return request{ids: w.paidBooking(t, c)}
+	case "OpenTicket":
+		return w.ticketLink(t, c)
+	case "RequestCancellation":
+		return request{ids: w.paidBooking(t, c), body: object{"reason": "We cannot come"}}
+	case "WithdrawCancellation":
+		return request{ids: w.requested(t, c)}
+	case "CreateBookingIntent":
+		return request{ids: w.booking(t, c, true), body: object{"payment_method": "credit_card"}}
 	default:
 		if r, ok := w.aboutIdentity(t, c); ok {
 			return r

@@ -44,7 +44,7 @@ UNION ALL
 SELECT 'cancellation-refund', 'booking', c.booking_id,
        format('%s by %s, %s; its refund: %s %s %s', c.status, c.refund_by, c.refund_amount, coalesce(f.refund_type, 'none'),
               f.amount, f.status)
-FROM cancellations AS c LEFT JOIN refunds AS f ON f.id = c.refund_id
+FROM cancellations AS c JOIN bookings AS b ON b.id = c.booking_id LEFT JOIN refunds AS f ON f.id = c.refund_id
 LEFT JOIN refund_approvals AS a ON a.refund_id = f.id
 WHERE (f.id IS NULL) <> (c.refund_amount = 0)
    OR f.amount <> c.refund_amount OR f.payment_transaction_id <> c.payment_transaction_id OR f.booking_id <> c.booking_id

@@ -48,7 +48,8 @@ WHERE t.id IS NULL OR t.kind <> 'PAYMENT'
    OR r.booking_id IS DISTINCT FROM t.booking_id OR r.ad_campaign_id IS DISTINCT FROM t.ad_campaign_id
    OR (r.kind = 'SALE' AND t.booking_id IS NULL) OR (r.kind = 'ADVERTISING' AND t.ad_campaign_id IS NULL)
    OR r.record_date IS DISTINCT FROM
-      ((CASE WHEN r.kind IN ('CLAWBACK', 'ADJUSTMENT') THEN f.completed_at ELSE t.captured_at END AT TIME ZONE 'UTC') + interval '3 hours')::date`,
+      ((CASE WHEN r.kind IN ('SALE', 'ADVERTISING') THEN t.captured_at ELSE f.completed_at END AT TIME ZONE 'UTC')
+       + interval '3 hours')::date`,
 	}
 }
 
@@ -60,8 +61,8 @@ func recordCommission() check {
 		needs: "financial_records.commission_rate",
 		rules: []Rule{
 			{"record-commission", "The commission of a payment's entries is what the rate of its attempt takes of them, half-up."},
-			{"record-rate", "An entry has the rate of its attempt, a claw-back and an adjustment 0; an attempt has 1 for advertising, else the provider's " +
-				"own, where the provider has not been changed since."},
+			{"record-rate", "An entry has the rate of its attempt, a claw-back and an adjustment 0; an attempt has 1 for advertising, else " +
+				"the provider's own, where the provider has not been changed since."},
 		},
 		sql: `
 WITH paid AS (

@@ -29,7 +29,8 @@ LEFT JOIN audit_log AS a ON a.entity = 'refund' AND a.entity_id = f.id AND a.act
     AND jsonb_typeof(a.details -> 'before') = 'object'
 WHERE f.refund_type = 'POLICY'
   AND (f.policy_percent IS DISTINCT FROM
-           CASE WHEN t.status = 'PAID' AND coalesce(f.policy_reason, 'POLICY') NOT IN ('RESCHEDULED', 'TRIP_CANCELLED') THEN coalesce(tier.percent, 0) ELSE 100 END
+           CASE WHEN t.status = 'PAID' AND coalesce(f.policy_reason, 'POLICY') NOT IN ('RESCHEDULED', 'TRIP_CANCELLED')
+                THEN coalesce(tier.percent, 0) ELSE 100 END
        OR (NOT EXISTS (SELECT FROM cancellations AS c WHERE c.refund_id = f.id)
            AND f.amount * 100 IS DISTINCT FROM div(2 * t.amount * 100 * f.policy_percent + 100, 200) - f.policy_given * 100)
        OR (a.id IS NOT NULL AND f.policy_given::text IS DISTINCT FROM

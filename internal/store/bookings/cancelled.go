@@ -26,7 +26,8 @@ func LockBooking(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Booking, 
 }
 
 // cancelledPositions are read with a booking that is read alone.
-const cancelledPositions = "(SELECT array_agg(position::int ORDER BY position) FROM cancelled_passengers WHERE booking_id = bk.id) AS cancelled_positions"
+const cancelledPositions = "(SELECT array_agg(position::int ORDER BY position) FROM cancelled_passengers WHERE booking_id = bk.id) " +
+	"AS cancelled_positions"
 
 // WithCancelled reads which passengers of bookings were cancelled one by one: one query.
 func WithCancelled(ctx context.Context, in bun.IDB, rows []models.Booking) error {

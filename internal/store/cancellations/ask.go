@@ -24,10 +24,10 @@ type Ask struct {
 	BodyHash   []byte
 }
 
-// Request keeps a request of the owner with the quote of now, before the trip departs (rules: cancellations.request). Where the policies say so,
-// what the quote gives is approved at once, in the service's own name. The same id again returns what was asked for. Errors: NOT_FOUND (no
-// such booking, or another account's); VALIDATION_ERROR on passenger_ids; INVALID_STATE when the booking is not CONFIRMED, the trip has departed,
-// a passenger is cancelled, or another request or cancellation is open; IDEMPOTENCY_KEY_REUSED.
+// Request keeps a request of the owner with the quote of now, before the trip departs (rules: cancellations.request). Where the policies
+// say so, what the quote gives is approved at once, in the service's own name. The same id again returns what was asked for. Errors:
+// NOT_FOUND (no such booking, or another account's); VALIDATION_ERROR on passenger_ids; INVALID_STATE when the booking is not CONFIRMED,
+// the trip has departed, a passenger is cancelled, or another request or cancellation is open; IDEMPOTENCY_KEY_REUSED.
 func (s *Store) Request(ctx context.Context, by db.Actor, a Ask, now time.Time) (models.CancellationRequest, error) {
 	var out models.CancellationRequest
 

@@ -22,10 +22,10 @@ type Decision struct {
 	AtMost    *models.Money                    // what its person may order back within an hour without a code of late; nil: there is no bound
 }
 
-// Decide decides a request once: an approval cancels the passengers and orders what was quoted (rules: cancellations.decision), a rejection and a
-// withdrawal change nothing else. After the departure of its trip the request is EXPIRED instead. The same decision of the same person
-// again changes nothing. Errors: NOT_FOUND, also of a withdrawal by another account; FORBIDDEN for the approval by who has booked or paid;
-// INVALID_STATE when it was decided otherwise, or has expired; those of refunds.Cancel.
+// Decide decides a request once: an approval cancels the passengers and orders what was quoted (rules: cancellations.decision), a
+// rejection and a withdrawal change nothing else. After the departure of its trip the request is EXPIRED instead. The same decision of
+// the same person again changes nothing. Errors: NOT_FOUND, also of a withdrawal by another account; FORBIDDEN for the approval by who
+// has booked or paid; INVALID_STATE when it was decided otherwise, or has expired; those of refunds.Cancel.
 func (s *Store) Decide(ctx context.Context, by db.Actor, d Decision, now time.Time) (models.CancellationRequest, error) {
 	var (
 		out     models.CancellationRequest
@@ -168,8 +168,8 @@ func (s *Store) end(
 	})
 }
 
-// Expire ends a request whose trip has departed at now, in the service's own name, and reports how it stands and until when it may be decided.
-// Running it again changes nothing. Error: NOT_FOUND.
+// Expire ends a request whose trip has departed at now, in the service's own name, and reports how it stands and until when it may be
+// decided. Running it again changes nothing. Error: NOT_FOUND.
 func (s *Store) Expire(ctx context.Context, id uuid.UUID, now time.Time) (models.OpenCancellation, error) {
 	var out models.OpenCancellation
 

@@ -12,8 +12,8 @@ import (
 	"rihla/models"
 )
 
-// Remind queues a mail to each FINANCE_ADMIN about a request that is undecided; once per request and person. The mail names the booking and the
-// amount, and no person.
+// Remind queues a mail to each FINANCE_ADMIN about a request that is undecided; once per request and person. The mail names the booking
+// and the amount, and no person.
 func (s *Store) Remind(ctx context.Context, id uuid.UUID) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		r, err := requestByID(ctx, tx, id)

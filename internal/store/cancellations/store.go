@@ -1,5 +1,5 @@
-// Package cancellations has the SQL of requests to cancel what was paid: asking, deciding, expiring. What a cancellation does to a booking and to
-// its money is in the packages refunds and bookings.
+// Package cancellations has the SQL of requests to cancel what was paid: asking, deciding, expiring. What a cancellation does to a
+// booking and to its money is in the packages refunds and bookings.
 package cancellations
 
 import (

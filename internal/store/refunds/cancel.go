@@ -26,10 +26,10 @@ type Cancelled struct {
 }
 
 // Cancel cancels passengers of a paid booking, and orders what goes back to the customer, in one SQL transaction (rules:
-// cancellations.effect): the passengers are CANCELLED and their seats free. When the refund needs an approval the cancellation is PENDING, and
-// takes effect with it. r names the booking, and o what is cancelled. The same id again returns what was done. Errors: NOT_FOUND; FORBIDDEN (of
-// one's own booking); VALIDATION_ERROR on passenger_ids and amount; INVALID_STATE when the booking is not CONFIRMED, a passenger is cancelled,
-// or another cancellation waits for an approval; and those of OrderRefund.
+// cancellations.effect): the passengers are CANCELLED and their seats free. When the refund needs an approval the cancellation is
+// PENDING, and takes effect with it. r names the booking, and o what is cancelled. The same id again returns what was done. Errors:
+// NOT_FOUND; FORBIDDEN (of one's own booking); VALIDATION_ERROR on passenger_ids and amount; INVALID_STATE when the booking is not
+// CONFIRMED, a passenger is cancelled, or another cancellation waits for an approval; and those of OrderRefund.
 func (s *Store) Cancel(ctx context.Context, r models.RefundRequest, o models.CancelOrder, now time.Time) (Cancelled, error) {
 	var out Cancelled
 
@@ -221,8 +221,8 @@ func cancellationsOf(ctx context.Context, in bun.IDB, booking uuid.UUID) ([]mode
 	return all, nil
 }
 
-// earlierParts are what the cancellations of a booking have taken out of it. Error: INVALID_STATE while one of them waits for an approval: what
-// the next one comes to depends on it.
+// earlierParts are what the cancellations of a booking have taken out of it. Error: INVALID_STATE while one of them waits for an
+// approval: what the next one comes to depends on it.
 func earlierParts(all []models.Cancellation) ([]models.CancelledPart, error) {
 	var parts []models.CancelledPart
 
@@ -451,8 +451,8 @@ func (st *refundSettlement) cancelled(ctx context.Context) (bool, error) {
 	return done, nil
 }
 
-// turnManual leaves a refund that is owed and that its gateway did not make to finance staff: it stays PENDING and reserved, as a manual payout,
-// and an incident says so.
+// turnManual leaves a refund that is owed and that its gateway did not make to finance staff: it stays PENDING and reserved, as a manual
+// payout, and an incident says so.
 func (st *refundSettlement) turnManual(ctx context.Context, words string) error {
 	st.r.Channel, st.r.TurnedManualAt, st.r.FailureReason = models.RefundByHand, &st.now, words
 

@@ -13,9 +13,9 @@ import (
 	"rihla/models"
 )
 
-// QuoteCancellation says what cancelling passengers of a paid booking by the policy would come to at now; none are all that are left (rules:
-// cancellations.quote). It also returns the positions of the passengers. Errors: NOT_FOUND; VALIDATION_ERROR on passenger_ids; INVALID_STATE
-// when the booking is not CONFIRMED, a passenger is cancelled, or a cancellation waits for an approval.
+// QuoteCancellation says what cancelling passengers of a paid booking by the policy would come to at now; none are all that are left
+// (rules: cancellations.quote). It also returns the positions of the passengers. Errors: NOT_FOUND; VALIDATION_ERROR on passenger_ids;
+// INVALID_STATE when the booking is not CONFIRMED, a passenger is cancelled, or a cancellation waits for an approval.
 func (s *Store) QuoteCancellation(
 	ctx context.Context, booking uuid.UUID, passengers []uuid.UUID, now time.Time,
 ) (models.CancelQuote, []int, error) {
@@ -68,8 +68,8 @@ func (s *Store) QuoteIn(
 	return q, positions, nil
 }
 
-// LockPaidBooking locks a booking after the payment that has bought it, in the order in which cancellations and refunds do, and returns it with its cancelled
-// passengers and the departure of now. Error: NOT_FOUND.
+// LockPaidBooking locks a booking after the payment that has bought it, in the order in which cancellations and refunds do, and returns
+// it with its cancelled passengers and the departure of now. Error: NOT_FOUND.
 func LockPaidBooking(ctx context.Context, tx bun.Tx, id uuid.UUID) (b models.Booking, departure time.Time, err error) {
 	_, err = tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("booking_id = ?", id).
 		Where("kind = ?", models.KindPayment).Where("status = ?", models.TransactionPaid).For("NO KEY UPDATE").Exec(ctx)
