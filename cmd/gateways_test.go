@@ -37,7 +37,7 @@ func productionEnviron(driver, key string) map[string]string {
 	environ := map[string]string{
 		"APP_ENV": "production", "DATABASE_URL": "postgres://svc:k3F9vLq2Zp8w@db/rihla?sslmode=require", "JWT_SIGNING_KEYS": "/keys/signing.pem",
 		"TICKET_SIGNING_KEYS": "/keys/tickets.pem",
-		"MEDIA_URL_SECRET": "k3F9vLq2Zp8wk3F9vLq2Zp8wk3F9vLq2Zp8w", "PUBLIC_URL": "https://api.example.sa", "PAY_URL": "https://pay.example.sa", "TRUSTED_PROXIES": "10.0.0.1",
+		"MEDIA_URL_SECRET":    "k3F9vLq2Zp8wk3F9vLq2Zp8wk3F9vLq2Zp8w", "PUBLIC_URL": "https://api.example.sa", "PAY_URL": "https://pay.example.sa", "TRUSTED_PROXIES": "10.0.0.1",
 		"CORS_ALLOWED_ORIGINS": "https://app.example.sa", "ALLOW_INSECURE": "temporal", "MAIL_FROM": "Rihla <no-reply@example.sa>",
 		"SMTP_URL": "smtps://mail:k3F9vLq2Zp8w@mail.example.sa:465",
 	}

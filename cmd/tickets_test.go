@@ -181,6 +181,12 @@ func (b *fuzzBundle) checkIn(t *testing.T, token string, c ticket.Claims) {
 	require.Equal(t, []string{"No.", "Booking number", "Name", "Document number", "Phone", "Boarded at"}, rows[0])
 	require.Equal(t, c.BookingNumber, rows[1][1])
 
+	var counted, noted int
+
+	require.NoError(t, b.db.QueryRowContext(t.Context(), `SELECT (SELECT rows FROM people_reads WHERE account_id = $1),
+		(SELECT count(*) FROM audit_log WHERE action = 'TRIP_MANIFEST_READ')`, fuzzUser(models.RoleProviderStaff)).Scan(&counted, &noted))
+	require.Equal(t, []int{2, 1}, []int{counted, noted}, "the list of check-ins and that of passengers have a row each")
+
 	a = b.call(t, http.MethodGet, trip+"/manifest?format=pdf", models.RoleProviderAdmin, nil, nil)
 	require.True(t, strings.HasPrefix(string(a.Body), "%PDF-"))
 }

@@ -143,6 +143,28 @@ func TestTokensThatAreNotOurs(t *testing.T) {
 	require.ErrorIs(t, err, ticket.ErrInvalid, "expired")
 }
 
+// FuzzVerify: no text is a ticket but those that were signed, whatever stands around them.
+func FuzzVerify(f *testing.F) {
+	k, err := ticket.NewKeys(key(1))
+	require.NoError(f, err)
+
+	token, err := k.Sign(claims)
+	require.NoError(f, err)
+
+	for _, seed := range []string{token, token + ".", "", "..", "eyJhbGciOiJub25lIn0.e30.", strings.ToUpper(token)} {
+		f.Add(seed)
+	}
+
+	f.Fuzz(func(t *testing.T, text string) {
+		read, err := k.Verify(text, noon)
+		if err == nil {
+			require.Equal(t, claims.Passenger, read.Passenger)
+		} else {
+			require.ErrorIs(t, err, ticket.ErrInvalid)
+		}
+	})
+}
+
 func header(t *testing.T, token string) map[string]any {
 	t.Helper()
 
