@@ -1,9 +1,21 @@
 package refunds
 
 import (
+	"context"
+
 	"rihla/internal/store/outbox"
 	"rihla/models"
 )
+
+// tellCompany mails the company about a refund that succeeded.
+func (st *refundSettlement) tellCompany(ctx context.Context, b *models.Booking, trip *models.Trip, added *models.PaymentTransaction) error {
+	n, err := outbox.TellCompany(ctx, st.tx, st.t.ProviderID, func() ([]outbox.CompanyNews, error) {
+		return st.companyNews(b, trip, added), nil
+	}, models.CompanyCancelled, models.CompanyRefunded, models.CompanyClawback)
+	st.queued += n
+
+	return err
+}
 
 // companyNews are the messages to the company about a refund: that, the booking that fell with it, and what it owes for it.
 func (st *refundSettlement) companyNews(b *models.Booking, trip *models.Trip, added *models.PaymentTransaction) []outbox.CompanyNews {

@@ -258,12 +258,7 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 		return err
 	}
 
-	n, err = outbox.TellCompany(ctx, st.tx, st.t.ProviderID, func() ([]outbox.CompanyNews, error) {
-		return st.companyNews(&b, &trip, added), nil
-	}, models.CompanyCancelled, models.CompanyRefunded, models.CompanyClawback)
-	st.queued += n
-
-	return err
+	return st.tellCompany(ctx, &b, &trip, added)
 }
 
 // fail releases the reservation, and asks a person to look unless it was a person who refused a refund that is not owed.
