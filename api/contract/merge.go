@@ -20,6 +20,13 @@ type mergePatch struct {
 
 type mergeKey struct{}
 
+// merges reports whether a body may be a merge patch. A PATCH that takes none has a body like any other operation.
+func (b *bodyRule) merges() bool {
+	_, ok := b.schemas["application/merge-patch+json"]
+
+	return ok
+}
+
 // WithPatch puts a request's merge patch where Merge finds it; the body of any other operation is no patch.
 func WithPatch(ctx context.Context, op *Operation, body any) context.Context {
 	if op.merge == nil {

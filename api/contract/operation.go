@@ -327,19 +327,14 @@ func compileBody(body *openapi3.RequestBody) *bodyRule {
 	return rule
 }
 
-// mergePatchType is the media type of JSON Merge Patch (RFC 7396). A PATCH that does not take it has a body like any other operation.
-const mergePatchType = "application/merge-patch+json"
-
 // compileMerge finds what a merge patch leads to.
 func (o *Operation) compileMerge(item *openapi3.PathItem) error {
 	if o.Method != http.MethodPatch {
 		return nil
 	}
 
-	if o.body != nil {
-		if _, merges := o.body.schemas[mergePatchType]; !merges {
-			return nil
-		}
+	if o.body != nil && !o.body.merges() {
+		return nil
 	}
 
 	if o.body == nil || item.Put == nil || item.Put.RequestBody == nil {

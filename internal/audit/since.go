@@ -170,6 +170,7 @@ audit_log AS NOT MATERIALIZED (
     SELECT * FROM public.audit_log WHERE created_at < $4 AND action LIKE 'FINANCIAL_RECORD%TRANSFERRED'
         AND jsonb_typeof(details -> 'ids') = 'array' -- about several
         AND (entity_id IS NULL OR entity_id NOT IN (SELECT id FROM refunds UNION ALL SELECT id FROM financial_records))),
+cancellations AS NOT MATERIALIZED (SELECT * FROM public.cancellations WHERE booking_id IN (SELECT unnest($2::uuid[]))),
 bookings AS NOT MATERIALIZED (SELECT * FROM public.bookings WHERE id IN (SELECT unnest($2::uuid[]))),
 ad_campaigns AS NOT MATERIALIZED (SELECT * FROM public.ad_campaigns WHERE id IN (SELECT unnest($3::uuid[]))),
 trips AS NOT MATERIALIZED (SELECT * FROM public.trips WHERE id IN (SELECT trip_id FROM bookings))`

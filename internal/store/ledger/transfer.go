@@ -264,19 +264,6 @@ func (p payout) isThatOf(r *models.FinancialRecord) bool {
 	return r.BalanceStatus == models.BalanceTransferred && equalPointers(p.reference, r.PayoutReference) && equalPointers(p.date, r.PayoutDate)
 }
 
-// mark is post within the limit of who marks, with word of it to the companies.
-func (p payout) mark(ctx context.Context, tx bun.Tx, above models.Money, lines []*models.FinancialRecord) error {
-	if err := p.withinLimit(ctx, tx, above, lines); err != nil {
-		return err
-	}
-
-	if err := p.post(ctx, tx, lines); err != nil {
-		return err
-	}
-
-	return p.tell(ctx, tx, lines)
-}
-
 // post moves locked entries that are IN_CURRENT_BALANCE to TRANSFERRED, with their transfers and audit entries.
 func (p payout) post(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) error {
 	if len(lines) == 0 {

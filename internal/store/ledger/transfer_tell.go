@@ -15,6 +15,19 @@ import (
 	"rihla/models"
 )
 
+// mark is post within the limit of who marks, with word of it to the companies.
+func (p payout) mark(ctx context.Context, tx bun.Tx, above models.Money, lines []*models.FinancialRecord) error {
+	if err := p.withinLimit(ctx, tx, above, lines); err != nil {
+		return err
+	}
+
+	if err := p.post(ctx, tx, lines); err != nil {
+		return err
+	}
+
+	return p.tell(ctx, tx, lines)
+}
+
 // tell mails each company what it was paid by one call, in all. A call by which a company gets nothing, its claw-backs being as much as its
 // sales, tells it nothing.
 func (p payout) tell(ctx context.Context, tx bun.Tx, lines []*models.FinancialRecord) error {
