@@ -16,7 +16,7 @@ const mimePDF = "application/pdf"
 
 // GetTicket is the ticket of a booking, for those who read the booking.
 func (o *Operations) GetTicket(ctx context.Context, r gen.GetTicketRequestObject) (gen.GetTicketResponseObject, error) {
-	if _, err := o.bookingToRead(ctx, r.ID); err != nil {
+	if err := o.mayRead(ctx, r.ID); err != nil {
 		return nil, err
 	}
 
