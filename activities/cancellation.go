@@ -9,8 +9,8 @@ import (
 	"rihla/models"
 )
 
-// LookAtCancellation reads how a cancellation request stands, and ends it once its trip has departed. at is the time of its workflow, which is
-// Temporal's: when the timer of the departure has fired the trip has departed, also where this process' clock is behind.
+// LookAtCancellation reads how a cancellation request stands, and ends it once its trip has departed. at is the time of its workflow,
+// which is Temporal's: when the timer of the departure has fired the trip has departed, also where this process' clock is behind.
 func (p *Payments) LookAtCancellation(ctx context.Context, id uuid.UUID, at time.Time) (models.OpenCancellation, error) {
 	now := p.Now()
 	if at.After(now) {

@@ -104,7 +104,8 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	)
 
 	lists := []func(context.Context) error{
-		r.payments, r.refunds, r.owed, r.payouts, r.approvals, r.campaigns, r.requests, r.pollSilentChannels, r.runLateChecks, r.incidents, r.outbox,
+		r.payments, r.refunds, r.owed, r.payouts, r.approvals, r.campaigns, r.requests,
+		r.pollSilentChannels, r.runLateChecks, r.incidents, r.outbox,
 	}
 	rand.Shuffle(len(lists), func(i, j int) { //nolint:gosec // so that none is always the last: no secret
 		lists[i], lists[j] = lists[j], lists[i]

@@ -40,7 +40,7 @@ var pageWords = map[models.Locale]struct{ missing, missingNote, ticketNote, fail
 	},
 	models.LocaleEnglish: {
 		"Page not found", "This payment link is not valid, or has expired. Check the link, or go back to the app or site where you booked.",
-		"This ticket link is not valid, has expired, or the booking is no longer confirmed. Open the booking in the app or site where you booked.",
+		"This ticket link is not valid, has expired, or the booking is no longer confirmed. Open the booking where you made it.",
 		"This page cannot be shown", "العربية",
 	},
 }

@@ -111,7 +111,8 @@ func (o *Operations) addRefunds(ctx context.Context, b *gen.Booking) error {
 func bookingRefundOf(r *models.Refund) gen.BookingRefund {
 	label := r.Status.Label()
 	out := gen.BookingRefund{
-		ID: r.ID, Amount: r.Amount, Currency: r.Currency, Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN, RequestedAt: utc(r.CreatedAt),
+		ID: r.ID, Amount: r.Amount, Currency: r.Currency, Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
+		RequestedAt: utc(r.CreatedAt),
 		CompletedAt: utcOrNil(r.CompletedAt),
 	}
 

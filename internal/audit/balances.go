@@ -98,7 +98,8 @@ compared AS (
               t.refunded_amount, -- by its refunds
               t.refunded_amount, -- by its transfers
               CASE WHEN t.status = 'PAID' THEN t.amount ELSE 0 END] AS expected,
-        ARRAY[coalesce(m.advertising, 0), coalesce(m.commission, 0), coalesce(m.customer, 0), coalesce(m.goodwill, 0), coalesce(m.paid_out, 0),
+        ARRAY[coalesce(m.advertising, 0), coalesce(m.commission, 0), coalesce(m.customer, 0), coalesce(m.goodwill, 0),
+              coalesce(m.paid_out, 0),
               coalesce(m.payable, 0), coalesce(m.suspense, 0), coalesce(m.vat, 0), coalesce(m.taken, 0), coalesce(s.first, 0),
               coalesce(s.live, 0),
               coalesce(s.vat, 0), coalesce(s.refunded, 0), coalesce(b.reserved, 0), coalesce(b.done, 0), coalesce(m.returned, 0),

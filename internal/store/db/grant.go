@@ -18,8 +18,9 @@ var (
 	}
 	// updatableColumns are tables of whose rows only the named columns, what became of them, are ever written again.
 	updatableColumns = map[string]string{
-		"webhook_events": "transaction_id, refund_id, processed_at, outcome", "checkout_sendings": "sent, sent_at", "message_sendings": "sent, sent_at",
-		"cancellations": "status, done_at",
+		"webhook_events": "transaction_id, refund_id, processed_at, outcome", "checkout_sendings": "sent, sent_at",
+		"message_sendings": "sent, sent_at",
+		"cancellations":    "status, done_at",
 	}
 	// derivedTables are the sums of reports, the words of lists and the lists of search indexes and the seals of the audit log, which
 	// functions of their owner keep, and what the owner has noted of archived months and of audits.

@@ -279,7 +279,8 @@ func (s *Store) price(
 		schedule := terms.Schedule.String()
 		reason = &terms.Reason
 		refund.RefundType, refund.PolicyReason = models.RefundPolicy, reason
-		refund.PolicyPercent, refund.PolicyHours, refund.PolicySchedule, refund.PolicyGiven = &terms.Percent, &terms.Hours, &schedule, &terms.Given
+		refund.PolicyPercent, refund.PolicyHours = &terms.Percent, &terms.Hours
+		refund.PolicySchedule, refund.PolicyGiven = &schedule, &terms.Given
 	}
 
 	if c.Cause == "" {

@@ -75,8 +75,9 @@ func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now tim
 	return out, err
 }
 
-// planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, and the cancellation that comes with
-// it, before they are written. t is locked. Errors: those of findAmount, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED, STEP_UP_REQUIRED.
+// planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, and the cancellation that
+// comes with it, before they are written. t is locked. Errors: those of findAmount, PAYMENT_DISPUTED, REFUND_AMOUNT_CHANGED,
+// STEP_UP_REQUIRED.
 func (s *Store) planRefund(
 	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
 ) (*orderPlan, error) {
@@ -101,8 +102,8 @@ func (s *Store) planRefund(
 	return plan, s.planOrder(ctx, tx, r, t, plan, now)
 }
 
-// planWithCancellation is the plan of a refund that cancels what is left of its booking. Error: BOOKING_NOT_REFUNDABLE, also when nothing is left
-// to cancel.
+// planWithCancellation is the plan of a refund that cancels what is left of its booking. Error: BOOKING_NOT_REFUNDABLE, also when nothing
+// is left to cancel.
 func (s *Store) planWithCancellation(
 	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
 ) (*orderPlan, error) {
