@@ -39,7 +39,7 @@ func TestWordsOfStates(t *testing.T) {
 
 	want := map[string]labels{
 		"incident": {models.IncidentOpen: models.IncidentStatusLabel(models.IncidentOpen), models.IncidentResolved: models.IncidentStatusLabel(models.IncidentResolved)},
-		"company":  {}, "bus": {}, "booking": {}, "transaction": {}, "refund": {}, "balance": {}, "trip": {}, "campaign": {},
+		"company":  {}, "bus": {}, "booking": {}, "transaction": {}, "refund": {}, "balance": {}, "trip": {}, "campaign": {}, "cancellation": {},
 	}
 	for _, s := range []models.BookingStatus{
 		models.BookingPendingPayment, models.BookingConfirmed, models.BookingPaymentFailed, models.BookingCancelled,
@@ -69,6 +69,13 @@ func TestWordsOfStates(t *testing.T) {
 		models.CampaignPendingPayment, models.CampaignPaymentFailed, models.CampaignScheduled, models.CampaignActive, models.CampaignPaused, models.CampaignEnded,
 	} {
 		want["campaign"][string(s)] = s.Label()
+	}
+
+	for _, s := range []models.CancellationRequestStatus{
+		models.CancellationRequested, models.CancellationApproved, models.CancellationRejected, models.CancellationWithdrawn,
+		models.CancellationExpired,
+	} {
+		want["cancellation"][string(s)] = s.Label()
 	}
 
 	for _, s := range []string{models.StatusActive, models.StatusInactive, models.StatusUnderMaintenance} {

@@ -72,10 +72,10 @@ export async function eventually<T>(what: string, read: () => Promise<T | null |
 /** The business day that is so many days ahead; in Riyadh it begins three hours before the day in UTC. */
 export const day = (ahead: number) => dayIn(new Date(Date.now() + ahead * 86_400_000));
 
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-/** A new trip of the demo company that can be booked, 1,150.00 SAR a seat. */
-export async function newTrip(title = `Trip ${randomInt(1e9)}`): Promise<Schemas['Trip']> {
+/** A new trip of the demo company that can be booked, 1,150.00 SAR a seat, so many hours before its departure. */
+export async function newTrip(title = `Trip ${randomInt(1e9)}`, hours = 720): Promise<Schemas['Trip']> {
   const company = await Caller.as('PROVIDER_ADMIN');
   const { data: buses } = await company.get<Answer<Schemas['Bus'][]>>('/api/v1/provider/buses?status=ACTIVE');
   const { data: hotels } = await company.get<Answer<Schemas['Hotel'][]>>('/api/v1/provider/hotels?status=ACTIVE');
@@ -84,8 +84,8 @@ export async function newTrip(title = `Trip ${randomInt(1e9)}`): Promise<Schemas
     title,
     origin: 'Riyadh',
     destination: 'AlUla',
-    departure_at: inDays(30),
-    return_at: inDays(33),
+    departure_at: inHours(hours),
+    return_at: inHours(hours + 72),
     bus_id: buses[0]?.id,
     hotel_id: hotels[0]?.id,
     price_per_seat: 1150,
@@ -102,18 +102,27 @@ interface Sale {
   seats?: number;
   method?: Schemas['PaymentMethod'];
   trip?: Schemas['Trip'];
+  /** In how many hours its trip departs. */
+  departs?: number;
 }
 
 /** A booking that the customer has paid for at the sandbox gateway's page. */
-export async function paidBooking({ seats = 1, method = 'credit_card', trip }: Sale = {}): Promise<Schemas['Booking']> {
-  const booking = await newBooking({ seats, method, ...(trip && { trip }) });
+export async function paidBooking({ seats = 1, method = 'credit_card', ...sale }: Sale = {}): Promise<
+  Schemas['Booking']
+> {
+  const booking = await newBooking({ seats, method, ...sale });
   await press(booking, 'succeed');
   return booking;
 }
 
-export async function newBooking({ seats = 1, method = 'credit_card', trip }: Sale): Promise<Schemas['Booking']> {
+export async function newBooking({
+  seats = 1,
+  method = 'credit_card',
+  trip,
+  departs,
+}: Sale): Promise<Schemas['Booking']> {
   const customer = await Caller.as('END_USER');
-  const { id } = trip ?? (await newTrip());
+  const { id } = trip ?? (await newTrip(undefined, departs));
   const { data } = await customer.post<Answer<Schemas['Booking']>>('/api/v1/bookings', {
     trip_id: id,
     passengers: Array.from({ length: seats }, (_, seat) => ({ name: `Passenger ${seat + 1}` })),
@@ -140,6 +149,20 @@ export async function press(booking: Schemas['Booking'], outcome: 'succeed' | 'd
     );
     return data.payment_status === 'PENDING' ? null : data;
   });
+}
+
+/** The customer asks for the first passengers of a booking to be cancelled, or for all of them. */
+export async function askToCancel(
+  { id, passengers }: Schemas['Booking'],
+  seats = passengers.length,
+  reason = 'We do not travel',
+): Promise<Schemas['CancellationRequest']> {
+  const customer = await Caller.as('END_USER');
+  const { data } = await customer.post<Answer<Schemas['CancellationRequest']>>(
+    `/api/v1/bookings/${id}/cancellation-requests`,
+    { passenger_ids: passengers.slice(0, seats).map((passenger) => passenger.id), reason },
+  );
+  return data;
 }
 
 /** Has the gateway of a booking do something else than it should, once. */

@@ -13,6 +13,7 @@ import {
   IconReceipt,
   IconSpeakerphone,
   IconTicket,
+  IconTicketOff,
   IconUsers,
   type Icon,
 } from '@tabler/icons-react';
@@ -22,6 +23,7 @@ import type { Operation } from '@/api/access';
 export type PageName =
   | 'overview'
   | 'bookings'
+  | 'cancellation-requests'
   | 'payments'
   | 'refunds'
   | 'ledger'
@@ -59,6 +61,13 @@ export const navItems: NavItem[] = [
     operations: ['GetDashboard', 'GetProviderDashboard', 'ListIncidents'],
   },
   { name: 'bookings', path: '/bookings', icon: IconTicket, key: 'b', operations: ['ListBookings'] },
+  {
+    name: 'cancellation-requests',
+    path: '/cancellation-requests',
+    icon: IconTicketOff,
+    key: 'q',
+    operations: ['ListAllCancellationRequests'],
+  },
   { name: 'payments', path: '/payments', icon: IconReceipt, key: 'p', operations: ['ListPaymentTransactions'] },
   { name: 'refunds', path: '/refunds', icon: IconArrowBackUp, key: 'r', operations: ['ListRefunds'] },
   { name: 'ledger', path: '/ledger', icon: IconBook, key: 'l', operations: ['ListFinancialRecords'] },

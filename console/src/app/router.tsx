@@ -25,6 +25,7 @@ const pages: RouteObject[] = [
   { index: true, lazy: () => import('@/pages/overview/Overview') },
   { path: 'bookings', lazy: () => import('@/pages/bookings/Bookings') },
   { path: 'bookings/:id', lazy: () => import('@/pages/bookings/Booking') },
+  { path: 'cancellation-requests', lazy: () => import('@/pages/cancellations/Requests') },
   { path: 'payments', lazy: () => import('@/pages/payments/Payments') },
   { path: 'payments/:id', lazy: () => import('@/pages/payments/Payment') },
   { path: 'refunds', lazy: () => import('@/pages/refunds/Refunds') },

@@ -19,6 +19,8 @@ interface Props<N extends string> {
   initial?: Values;
   /** What the button does; with the values it may say how much. */
   submitLabel: string | ((values: Values) => string);
+  /** What the other button says, where Cancel would say too little, or the opposite. */
+  leaveLabel?: string;
   danger?: boolean;
   /**
    * Carries it out. `key` is the intention's Idempotency-Key, and `changed` the fields that are not as they were at first: of something
@@ -74,6 +76,7 @@ function Form<N extends string>({
   fields,
   initial = none,
   submitLabel,
+  leaveLabel,
   danger = false,
   submit,
   changes,
@@ -182,7 +185,7 @@ function Form<N extends string>({
             close();
           }}
         >
-          {t(unknown ? 'form.leave' : 'action.cancel')}
+          {unknown ? t('form.leave') : (leaveLabel ?? t('action.cancel'))}
         </Button>
       </div>
     </form>

@@ -4,6 +4,7 @@ import {
   BookingStatus,
   BusStatus,
   CampaignStatus,
+  CancellationRequestStatus,
   IncidentStatus,
   RefundStatus,
   ResourceStatus,
@@ -28,6 +29,7 @@ const statesOf = {
   bus: BusStatus,
   trip: TripStatus,
   campaign: CampaignStatus,
+  cancellation: CancellationRequestStatus,
 } as const satisfies { [K in keyof States]: readonly (keyof States[K])[] };
 
 /** The words of values that the API knows, and lists of them to choose from; the values are those of the document (gen/enums). */

@@ -2,6 +2,7 @@ import { useQueries } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Operation } from '@/api/access';
 import type { FilterValues } from '@/api/client';
+import { cancellationQueries } from '@/api/queries/cancellations';
 import { dashboardQueries } from '@/api/queries/dashboard';
 import { incidentQueries } from '@/api/queries/incidents';
 import type { Collection } from '@/api/queries/lists';
@@ -14,7 +15,7 @@ import { useWords } from '@/i18n/useWords';
 import { countText } from '@/lib/money';
 import classes from './overview.module.css';
 
-type Name = 'approvals' | 'payouts' | 'incidents' | 'refundsUnderWay';
+type Name = 'approvals' | 'payouts' | 'cancellations' | 'incidents' | 'refundsUnderWay';
 
 interface Wait {
   name: Name;
@@ -46,6 +47,11 @@ const waits: Wait[] = [
   {
     ...found('payouts', refundQueries.list, { needs_payout: 'true' }, '/refunds'),
     operation: 'ListRefunds',
+    urgent: true,
+  },
+  {
+    ...found('cancellations', cancellationQueries.list, { status: 'REQUESTED' }, '/cancellation-requests'),
+    operation: 'ListAllCancellationRequests',
     urgent: true,
   },
   {

@@ -1,0 +1,191 @@
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answered, api, type Schemas } from '@/api/client';
+import { ApiError } from '@/api/errors';
+import { bookingQueries } from '@/api/queries/bookings';
+import { cancellationQueries } from '@/api/queries/cancellations';
+import { dashboardQueries } from '@/api/queries/dashboard';
+import { paymentQueries } from '@/api/queries/payments';
+import { recordQueries } from '@/api/queries/records';
+import { previewQueries, refundQueries } from '@/api/queries/refunds';
+import ui from '@/components/ui.module.css';
+import { bodyOf, type Field, type FieldsOf } from '@/forms/fields';
+import { FormDialog } from '@/forms/FormDialog';
+import { Said } from '@/forms/Toast';
+import { useWords } from '@/i18n/useWords';
+import { momentText } from '@/lib/dates';
+import { moneyText } from '@/lib/money';
+import { givesNow } from './terms';
+
+type Request = Schemas['CancellationRequest'];
+
+/** Everything that a cancellation changes. */
+export const cancellationChanges = [
+  cancellationQueries.all,
+  bookingQueries.all,
+  refundQueries.all,
+  paymentQueries.all,
+  recordQueries.all,
+  dashboardQueries.all,
+];
+
+/** The decision about a request that is open: the buttons say what they do. */
+export function Decide({ request, today }: { request: Request; today: Schemas['CancellationQuote'] | undefined }) {
+  const { t, language } = useWords();
+  const [name, setName] = useState<'approve' | 'reject' | null>(null);
+  const orDecided = useOrDecided(request);
+  const gives = givesNow(request.quote, today);
+  const amount = moneyText(gives, language, request.quote.currency);
+  const needsApproval = useNeedsApproval(request.booking_id, gives, name === 'approve');
+  const note: Field<'note'> = { name: 'note', label: t('cancellation.note'), kind: 'area' };
+  const optional: FieldsOf<Schemas['ApproveRefundRequest']> = [{ ...note, hint: t('cancellation.noteOptional') }];
+  const required: FieldsOf<Schemas['RejectRefundRequest']> = [
+    { ...note, hint: t('cancellation.noteHint'), required: true },
+  ];
+  const goes = gives > 0 ? t('cancellation.approveGoes', { amount }) : t('cancellation.approveNoMoney');
+  const path = { id: request.id };
+  const close = () => {
+    setName(null);
+  };
+  const shared = {
+    opened: true,
+    close,
+    changes: cancellationChanges,
+    done: t('cancellation.rejected'),
+    leaveLabel: t('action.close'),
+  };
+  return (
+    <>
+      <div className={ui.row}>
+        <Button
+          size="xs"
+          onClick={() => {
+            setName('approve');
+          }}
+        >
+          {goes}
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => {
+            setName('reject');
+          }}
+        >
+          {t('cancellation.reject')}
+        </Button>
+      </div>
+      {name === 'approve' && (
+        <FormDialog
+          {...shared}
+          title={t('cancellation.approve')}
+          fields={optional}
+          submitLabel={goes}
+          submit={async (values) => {
+            const { data } = await orDecided(
+              answered(
+                api.POST('/api/v1/admin/cancellation-requests/{id}/approve', {
+                  params: { path },
+                  body: bodyOf<Schemas['ApproveRefundRequest']>(optional, values, true),
+                }),
+              ),
+            );
+            return new Said(await approvedText(data));
+          }}
+        >
+          <About request={request}>{t('cancellation.effect')}</About>
+          {needsApproval && (
+            <p className={ui.notice} role="note">
+              {t('cancellation.willWait')}
+            </p>
+          )}
+        </FormDialog>
+      )}
+      {name === 'reject' && (
+        <FormDialog
+          {...shared}
+          danger
+          title={t('cancellation.reject')}
+          fields={required}
+          submitLabel={t('cancellation.reject')}
+          submit={(values) =>
+            orDecided(
+              answered(
+                api.POST('/api/v1/admin/cancellation-requests/{id}/reject', {
+                  params: { path },
+                  body: bodyOf<Schemas['RejectRefundRequest']>(required, values),
+                }),
+              ),
+            )
+          }
+        >
+          <About request={request}>{t('cancellation.rejectEffect')}</About>
+        </FormDialog>
+      )}
+    </>
+  );
+
+  /** What an approval has done: above the limit its refund waits for a second person, and the passengers with it. */
+  async function approvedText({ refund_id }: Request): Promise<string> {
+    if (refund_id === null) return t('cancellation.approvedNoMoney');
+    const read = await answered(api.GET('/api/v1/admin/refunds/{id}', { params: { path: { id: refund_id } } })).catch(
+      () => null,
+    );
+    const back = read ? moneyText(read.data.amount, language, read.data.currency) : amount;
+    return t(read?.data.needs_approval ? 'cancellation.approvedWaits' : 'cancellation.approved', { amount: back });
+  }
+}
+
+function About({ request, children }: { request: Request; children: string }) {
+  return (
+    <p className={ui.text}>
+      <bdi className="ltr">{request.booking_number}</bdi>
+      {request.customer_name && (
+        <>
+          {' '}
+          · <bdi>{request.customer_name}</bdi>
+        </>
+      )}
+      <br />
+      {children}
+    </p>
+  );
+}
+
+/** Whether this much would wait for the approval of a second person: the preview of a refund says so. */
+export function useNeedsApproval(bookingId: string, amount: number, asked: boolean): boolean {
+  const text = amount.toFixed(2);
+  const { data } = useQuery({
+    ...previewQueries.ofForm(bookingId, `PARTIAL ${text}`, { refund_type: 'PARTIAL', amount: text }),
+    enabled: asked && amount > 0,
+  });
+  return data?.data.needs_approval ?? false;
+}
+
+/** Another person may have decided meanwhile, or the customer: the refusal says what. */
+function useOrDecided({ id, booking_id }: Request) {
+  const { t, language, label } = useWords();
+  return async <T,>(sent: Promise<T>): Promise<T> => {
+    try {
+      return await sent;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE') throw error;
+      const read = await answered(
+        api.GET('/api/v1/bookings/{id}/cancellation-requests', { params: { path: { id: booking_id } } }),
+      ).catch(() => null);
+      const now = read?.data.find((one) => one.id === id);
+      if (!now?.decided_at) throw error;
+      throw new ApiError(
+        error.status,
+        error.code,
+        t('cancellation.alreadyDecided', {
+          decision: label(now, 'status'),
+          when: momentText(now.decided_at, language),
+        }),
+        {},
+        error.requestId,
+      );
+    }
+  };
+}

@@ -1,0 +1,141 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { Schemas } from '@/api/client';
+import { cancellationQueries } from '@/api/queries/cancellations';
+import type { Column } from '@/components/columns';
+import { Detail } from '@/components/Detail';
+import { ListPage } from '@/components/ListPage';
+import { Money } from '@/components/Money';
+import ui from '@/components/ui.module.css';
+import { When } from '@/components/When';
+import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useBeside } from '@/hooks/useBeside';
+import { useChoices } from '@/hooks/useChoices';
+import type { List } from '@/hooks/useList';
+import { useProviders } from '@/hooks/useProviders';
+import { useWords } from '@/i18n/useWords';
+import { rateText } from '@/lib/money';
+import { useColumnParts } from '@/shared/columns';
+import { RequestDetail } from './RequestDetail';
+
+type Request = Schemas['CancellationRequest'];
+
+export function Component() {
+  const { t } = useWords();
+  const { states } = useChoices();
+  const base = useBaseFilters();
+  const providers = useProviders();
+  const { open } = useBeside();
+  return (
+    <ListPage
+      name="cancellation-requests"
+      filters={[
+        base.search(t('cancellation.search')),
+        { name: 'status', label: t('field.status'), kind: 'choice', choices: states('cancellation') },
+        providers.filter,
+      ]}
+      defaults={{ status: 'REQUESTED' }}
+      columns={useColumns()}
+      list={cancellationQueries.list}
+      rowId={({ id }) => id}
+      sort="requested_at"
+      open={open}
+      above={(list) => <Beside list={list} />}
+    />
+  );
+}
+
+/** The request that the address names, also when the list does not show it, or shows it no longer. */
+function Beside({ list }: { list: List<Request> }) {
+  const { t } = useWords();
+  const { id, close } = useBeside();
+  const [kept, setKept] = useState<Request | null>(null);
+  const known = list.rows.find((row) => row.id === id) ?? (kept?.id === id ? kept : null);
+  const newest = useQuery({
+    ...cancellationQueries.newest(),
+    enabled: id !== null && !list.isPending && known === null,
+  });
+  const found = known ?? newest.data?.data.find((row) => row.id === id) ?? null;
+  // It stays in sight while it closes, and once it has been decided.
+  if (found !== null && found !== kept) setKept(found);
+  if (id !== null && found === null && newest.isSuccess) {
+    return (
+      <Detail opened close={close} title={t('cancellation.title')}>
+        <p className={ui.text}>{t('cancellation.notFound')}</p>
+      </Detail>
+    );
+  }
+  return kept && <RequestDetail request={kept} opened={kept.id === id} close={close} />;
+}
+
+function useColumns(): Column<Request>[] {
+  const { t, language } = useWords();
+  const parts = useColumnParts();
+  const money = (
+    name: 'paid_amount' | 'refund_amount' | 'fee_amount',
+    header: string,
+    more: Partial<Column<Request>> = {},
+  ): Column<Request> => ({
+    id: name,
+    header,
+    width: 7.5,
+    align: 'end',
+    cell: ({ quote }) => <Money amount={quote[name]} currency={quote.currency} />,
+    text: ({ quote }) => quote[name].toFixed(2),
+    ...more,
+  });
+  return [
+    parts.booking(),
+    { ...parts.status<Request>(), width: 8 },
+    {
+      id: 'requested',
+      header: t('cancellation.requestedAt'),
+      width: 7.5,
+      sort: 'requested_at',
+      cell: ({ requested_at }) => <When at={requested_at} relative />,
+      text: ({ requested_at }) => requested_at,
+    },
+    {
+      id: 'departure',
+      header: t('field.departure'),
+      width: 10.25,
+      cell: ({ departure_at }) => <When at={departure_at} />,
+      text: ({ departure_at }) => departure_at ?? '',
+    },
+    parts.plain('customer', t('field.customer'), 8, ({ customer_name }) => customer_name ?? null),
+    {
+      id: 'seats',
+      header: t('field.seats'),
+      width: 3.75,
+      align: 'end',
+      cell: ({ quote }) => quote.seats,
+      text: ({ quote }) => String(quote.seats),
+    },
+    money('refund_amount', t('cancellation.refund')),
+    money('fee_amount', t('cancellation.fee')),
+    money('paid_amount', t('cancellation.paid'), { hidden: true }),
+    parts.plain(
+      'percent',
+      t('cancellation.percent'),
+      6,
+      ({ quote }) => rateText(quote.policy_percent / 100, language),
+      {
+        hidden: true,
+        align: 'end',
+      },
+    ),
+    parts.plain('trip', t('field.trip'), 9, ({ trip_title }) => trip_title ?? null, { hidden: true }),
+    parts.plain('provider', t('field.provider'), 8, ({ provider_name }) => provider_name ?? null),
+    parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason, { hidden: true }),
+    {
+      id: 'decided',
+      header: t('cancellation.decidedAt'),
+      width: 8,
+      hidden: true,
+      cell: ({ decided_at }) => <When at={decided_at} relative />,
+      text: ({ decided_at }) => decided_at ?? '',
+    },
+    parts.plain('note', t('field.note'), 9, ({ note }) => note, { hidden: true }),
+    parts.id(t('field.id'), true),
+  ];
+}
