@@ -1,4 +1,5 @@
 import {
+  allEvents,
   choose,
   dialog,
   expect,
@@ -76,6 +77,7 @@ test('who may approve sees in the navigation that a refund waits', inEveryLook, 
 test('a preview shows all of its amounts', inEveryLook, async ({ page, t, look }) => {
   const booking = await paidBooking();
   await openAs(page, 'FINANCE_ADMIN', `/bookings/${booking.id}`);
+  await allEvents(page, t).click();
   const history = page.locator('li[data-event=RECORD_WRITTEN]');
   await expect(history).toContainText('1,150.00');
   // One currency, written one way.

@@ -231,6 +231,10 @@ export async function choose(within: Page | Locator, label: string, value: strin
   await page.getByRole('option', { name: value, exact: true }).click();
 }
 
+/** What unfolds all events of a booking. */
+export const allEvents = (page: Page, t: Fixtures['t']): Locator =>
+  page.locator('summary').filter({ hasText: t('booking.allEvents', { count: '' }).replace(/[()\s]+$/, '') });
+
 /** A dialog by its title. */
 export const dialog = (page: Page, name: string | RegExp): Locator => page.getByRole('dialog', { name });
 

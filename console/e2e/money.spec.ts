@@ -1,4 +1,16 @@
-import { choose, dialog, expect, expectAccessible, field, open, openAs, row, settled, test } from './fixtures';
+import {
+  allEvents,
+  choose,
+  dialog,
+  expect,
+  expectAccessible,
+  field,
+  open,
+  openAs,
+  row,
+  settled,
+  test,
+} from './fixtures';
 import { Caller, day, newBooking, newTrip, only, paidBooking, type Schemas } from './service';
 
 /** As the console writes amounts, in both languages. */
@@ -220,6 +232,7 @@ test('the customer of an unpaid booking gets the checkout link once more', async
   await expect(form).toBeHidden();
   // To the customer, masked, and into the booking's history.
   await expect(page.getByText('c***@rihla.test')).toBeVisible();
+  await allEvents(page, t).click();
   await expect(page.getByText(t('enum.CHECKOUT_LINK')).first()).toBeVisible();
 
   // Again at once is refused, with the reason.

@@ -3,6 +3,7 @@ import { expect, expectAccessible, inEveryLook, inScheme, open, openAs, settled,
 const staff = [
   '/',
   '/bookings',
+  '/cancellation-requests?status=',
   '/payments',
   '/refunds',
   '/ledger',
@@ -51,6 +52,7 @@ test('one of each kind is accessible from inside', inEveryLook, async ({ page })
   await openAs(page, 'SUPER_ADMIN');
   for (const list of [
     'bookings',
+    'cancellation-requests?status=',
     'payments',
     'refunds',
     'ledger',

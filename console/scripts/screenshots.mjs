@@ -22,6 +22,8 @@ const pages = {
     ['overview', '/'],
     ['bookings', '/bookings'],
     ['booking', '/bookings?status=CONFIRMED', 'open'],
+    ['cancellation-requests', '/cancellation-requests?status='],
+    ['cancellation-request', '/cancellation-requests?status=', 'open'],
     ['payments', '/payments'],
     ['payment', '/payments?status=PAID', 'open'],
     ['refunds', '/refunds'],

@@ -19,6 +19,8 @@ export const withChosen = (choices: Choice[], chosen: string[]): Choice[] => [
 export interface Choice {
   value: string;
   label: string;
+  /** A sentence beside it, where choices are all in sight. */
+  hint?: string;
 }
 
 /** A filter of a list, by the name of its query parameter. */

@@ -1,6 +1,7 @@
-import { MultiSelect, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
+import { Checkbox, MultiSelect, PasswordInput, Radio, Select, Textarea, TextInput } from '@mantine/core';
 import { withChosen } from '@/components/Filters';
 import { useWords } from '@/i18n/useWords';
+import ui from '@/components/ui.module.css';
 import { visibleText } from '@/lib/input';
 import { currencyText } from '@/lib/money';
 import type { Field } from './fields';
@@ -59,6 +60,7 @@ export function FieldInput({ field, value, error, disabled, first, change }: Pro
       />
     );
   }
+  if (kind === 'radios' || kind === 'checks') return <InSight {...{ field, value, error, disabled, change }} />;
   if (kind === 'area') return <Textarea {...shared} autosize minRows={2} maxRows={8} value={value} onChange={onText} />;
   if (kind === 'password') {
     return (
@@ -88,5 +90,51 @@ export function FieldInput({ field, value, error, disabled, first, change }: Pro
       value={value}
       onChange={onText}
     />
+  );
+}
+
+/** Choices that are all in sight, each with its sentence: one of them, or several. */
+function InSight({ field, value, error, disabled, change }: Omit<Props, 'first'>) {
+  const { kind, label, required = false, hint, choices = [] } = field;
+  const shared = { label, description: hint, error, required };
+  if (kind === 'checks') {
+    return (
+      <Checkbox.Group
+        {...shared}
+        value={value === '' ? [] : value.split(',')}
+        onChange={(next) => {
+          change(next.join(','));
+        }}
+      >
+        <div className={ui.choices}>
+          {choices.map((one) => (
+            <Checkbox
+              key={one.value}
+              size="xs"
+              value={one.value}
+              label={<bdi>{one.label}</bdi>}
+              description={one.hint}
+              disabled={disabled}
+            />
+          ))}
+        </div>
+      </Checkbox.Group>
+    );
+  }
+  return (
+    <Radio.Group {...shared} value={value} onChange={change}>
+      <div className={ui.choices}>
+        {choices.map((one) => (
+          <Radio
+            key={one.value}
+            size="xs"
+            value={one.value}
+            label={one.label}
+            description={one.hint}
+            disabled={disabled}
+          />
+        ))}
+      </div>
+    </Radio.Group>
   );
 }

@@ -31,6 +31,8 @@ export interface Field<N extends string = string> {
     | 'rate'
     | 'choice'
     | 'choices'
+    | 'radios'
+    | 'checks'
     | 'words'
     | 'day'
     | 'moment';
@@ -59,7 +61,7 @@ function readNumber(text: string): number | null {
 
 /** What a field's text is in a request; null when it is empty. */
 function valueOf({ kind = 'text' }: Field, text: string): unknown {
-  if (kind === 'words' || kind === 'choices') return words(text);
+  if (kind === 'words' || kind === 'choices' || kind === 'checks') return words(text);
   const trimmed = kind === 'password' ? text : text.trim();
   if (trimmed === '') return null;
   // What is no amount is sent as it was typed: the API says what is wrong with it.

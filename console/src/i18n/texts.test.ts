@@ -14,11 +14,27 @@ function flat(texts: object, before = ''): [string, string][] {
 
 const holes = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name).sort();
 
+const plural = /_(zero|one|two|few|many|other)$/;
+
+/** Texts with all plural forms of a name as one. */
+const names = (texts: [string, string][]) => [...new Set(texts.map(([name]) => name.replace(plural, '')))].sort();
+
 it('both languages have the same texts, with the same things filled in', () => {
   const english = flat(en);
   const arabic = new Map(flat(ar));
-  expect([...arabic.keys()].sort()).toEqual(english.map(([name]) => name).sort());
-  for (const [name, text] of english) expect(holes(arabic.get(name) ?? ''), name).toEqual(holes(text));
+  expect(names([...arabic])).toEqual(names(english));
+  for (const [name, text] of english)
+    if (!/_one$/.test(name)) expect(holes(arabic.get(name) ?? ''), name).toEqual(holes(text));
+});
+
+it.each([
+  ['en', en],
+  ['ar', ar],
+] as const)('%s has all plural forms of what is counted', (language, texts) => {
+  const all = flat(texts).map(([name]) => name);
+  const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+  for (const name of all.filter((one) => plural.test(one)).map((one) => one.replace(plural, '')))
+    for (const form of forms) expect(all).toContain(`${name}_${form}`);
 });
 
 it('no text is empty', () => {

@@ -12,6 +12,13 @@ export const bookingQueries = {
       queryKey: [...all, 'one', id],
       queryFn: ({ signal }) => answered(api.GET('/api/v1/bookings/{id}', { params: { path: { id } }, signal })),
     }),
+  /** What staff have noted about it, newest first. */
+  notes: (id: string) =>
+    queryOptions({
+      queryKey: [...all, 'notes', id],
+      queryFn: ({ signal }) =>
+        answered(api.GET('/api/v1/admin/bookings/{id}/notes', { params: { path: { id } }, signal })),
+    }),
   /** Who travels on a trip, for the provider that runs it. */
   ofTrip: (id: string) => pagesOf([...all, 'of-trip', id], '/api/v1/provider/trips/{id}/bookings', {}, { id }),
   /** The trip of a booking, from the public catalogue. */

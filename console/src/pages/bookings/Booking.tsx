@@ -19,11 +19,14 @@ import { moneyText, sumOf } from '@/lib/money';
 import { heldMoney, refundedOf } from '@/pages/payments/money';
 import { RefundTable } from '@/pages/refunds/RefundTable';
 import { usePaymentColumns, useRecordColumns } from '@/shared/columns';
-import { Timeline } from '@/shared/Timeline';
 import { merged } from '@/shared/timeline';
-import { BookingFacts, TripFacts } from './BookingFacts';
+import { BookingFacts, Passengers, TripFacts } from './BookingFacts';
+import { CancelButton } from './CancelButton';
+import { BookingNotes, Desk } from './Desk';
 import { RefundButton } from './RefundButton';
 import { SendCheckout } from './SendCheckout';
+import { Story } from './Story';
+import { OpenRequest, Strip } from './Strip';
 
 type Booking = Schemas['Booking'];
 
@@ -52,6 +55,7 @@ export function Component() {
         }
       >
         {data && <SendCheckout booking={data} />}
+        {data && <CancelButton booking={data} />}
         {data && may('RefundBooking') && <RefundButton booking={data} />}
       </PageHead>
       <Answer query={booking} lines={12}>
@@ -104,18 +108,44 @@ function Parts({ booking }: { booking: Booking }) {
   const payments = useQuery(paymentQueries.ofBooking(booking.id));
   const refunds = useQuery(refundQueries.ofBooking(booking.id));
   const records = useQuery({ ...recordQueries.ofBooking(booking.id), enabled: may('ListFinancialRecords') });
-  const paymentColumns = usePaymentColumns().filter(({ id }) => !['booking', 'gateway', 'failure'].includes(id));
+  const paymentColumns = usePaymentColumns().filter(
+    ({ id }) => !['booking', 'gateway', 'failure', 'captured'].includes(id),
+  );
   const recordColumns = useRecordColumns().filter(
     ({ id }) => !['booking', 'details', 'payoutDate', 'rate', 'provider'].includes(id),
   );
   return (
-    <div className={ui.split}>
-      <div className={ui.stack}>
-        <HeldMoney payments={payments.data?.data ?? []} />
-        <Card title={t('timeline.title')}>
-          <Answer query={payments} lines={8}>
-            {({ data }) => <History payments={data} />}
+    <>
+      <Answer query={payments} lines={2}>
+        {(paid) => (
+          <Answer query={refunds} lines={2}>
+            {(ordered) => <Strip booking={booking} payments={paid.data} refunds={ordered.data} />}
           </Answer>
+        )}
+      </Answer>
+      <OpenRequest booking={booking} />
+      <HeldMoney payments={payments.data?.data ?? []} />
+      <div className={ui.split}>
+        <div className={ui.stack}>
+          <Card title={t('timeline.title')}>
+            <Answer query={payments} lines={8}>
+              {({ data }) => <History booking={booking} payments={data} />}
+            </Answer>
+          </Card>
+          <Passengers booking={booking} />
+          <BookingNotes id={booking.id} />
+        </div>
+        <div className={ui.stack}>
+          <BookingFacts booking={booking}>
+            <Desk booking={booking} />
+          </BookingFacts>
+          <TripFacts booking={booking} />
+        </div>
+      </div>
+      {/* As wide as the page, so that no amount is cut off. */}
+      <div className={ui.stack}>
+        <Card title={t('nav.refunds')}>
+          <Answer query={refunds}>{({ data }) => <RefundTable refunds={data} back={booking.refunds ?? []} />}</Answer>
         </Card>
         <Card title={t('nav.payments')}>
           <Answer query={payments}>
@@ -123,9 +153,6 @@ function Parts({ booking }: { booking: Booking }) {
               <MiniTable label={t('nav.payments')} rows={data} columns={paymentColumns} rowId={({ id }) => id} />
             )}
           </Answer>
-        </Card>
-        <Card title={t('nav.refunds')}>
-          <Answer query={refunds}>{({ data }) => <RefundTable refunds={data} />}</Answer>
         </Card>
         {may('ListFinancialRecords') && (
           <Card title={t('nav.ledger')}>
@@ -136,17 +163,13 @@ function Parts({ booking }: { booking: Booking }) {
             </Answer>
           </Card>
         )}
-      </div>
-      <div className={ui.stack}>
-        <BookingFacts booking={booking} />
-        <TripFacts booking={booking} />
         <Card title={t('booking.workflows')}>
           <Answer query={payments} lines={2}>
             {({ data }) => <Workflows payments={data} />}
           </Answer>
         </Card>
       </div>
-    </div>
+    </>
   );
 }
 
@@ -165,11 +188,11 @@ function useAttempts(payments: Schemas['PaymentTransaction'][]) {
   });
 }
 
-/** The histories of all attempts as one. */
-function History({ payments }: { payments: Schemas['PaymentTransaction'][] }) {
+/** The histories of all attempts as one, told by what people ask about. */
+function History({ booking, payments }: { booking: Booking; payments: Schemas['PaymentTransaction'][] }) {
   return (
     <Answer query={useAttempts(payments)} lines={8}>
-      {(found) => <Timeline entries={merged(found.map(({ timeline }) => timeline))} />}
+      {(found) => <Story booking={booking} entries={merged(found.map(({ timeline }) => timeline))} />}
     </Answer>
   );
 }

@@ -1,18 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Schemas } from '@/api/client';
 import { bookingQueries } from '@/api/queries/bookings';
+import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
 import { Money } from '@/components/Money';
 import { Seats } from '@/components/Seats';
+import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { useWords } from '@/i18n/useWords';
 
 type Booking = Schemas['Booking'];
 
-export function BookingFacts({ booking }: { booking: Booking }) {
+/** Who booked, and how to reach them. `children` is what can be done about it. */
+export function BookingFacts({ booking, children }: { booking: Booking; children?: ReactNode }) {
   const { t } = useWords();
   const { payment } = booking;
   return (
@@ -22,16 +26,6 @@ export function BookingFacts({ booking }: { booking: Booking }) {
           [t('field.name'), <bdi key="v">{booking.contact.name}</bdi>],
           [t('field.phone'), <CopyId key="v" id={booking.contact.phone} />],
           [t('field.email'), <CopyId key="v" id={booking.contact.email} />],
-          [
-            t('field.passengers'),
-            <ul key="v" style={{ margin: 0, paddingInlineStart: '1.1rem' }}>
-              {booking.passengers.map(({ name, document_number }, index) => (
-                <li key={index}>
-                  <bdi>{name}</bdi> {document_number && <bdi className="ltr">{document_number}</bdi>}
-                </li>
-              ))}
-            </ul>,
-          ],
           [t('field.amount'), <Money key="v" amount={booking.amount} currency={booking.currency} />],
           [t('card.vat_amount'), <Money key="v" amount={booking.vat_amount} currency={booking.currency} />],
           [t('field.booked'), <When key="v" at={booking.created_at} />],
@@ -41,6 +35,35 @@ export function BookingFacts({ booking }: { booking: Booking }) {
           [t('field.id'), <CopyId key="v" id={booking.id} whole />],
         ]}
       />
+      {children}
+    </Card>
+  );
+}
+
+/** Who travels. Who was cancelled stays to be read, struck through and with the word. */
+export function Passengers({ booking }: { booking: Booking }) {
+  const { t, label } = useWords();
+  return (
+    <Card title={t('field.passengers')}>
+      <ol className={ui.people}>
+        {booking.passengers.map((one, index) => {
+          const { name, document_number, status, status_label_ar = '', status_label_en = '' } = one;
+          const cancelled = status === 'CANCELLED';
+          return (
+            <li key={one.id ?? index}>
+              {cancelled ? (
+                <s>
+                  <bdi>{name}</bdi>
+                </s>
+              ) : (
+                <bdi>{name}</bdi>
+              )}{' '}
+              {document_number && <bdi className="ltr dimmed">{document_number}</bdi>}{' '}
+              {cancelled && <Badge state={status}>{label({ status_label_ar, status_label_en }, 'status')}</Badge>}
+            </li>
+          );
+        })}
+      </ol>
     </Card>
   );
 }
@@ -49,13 +72,19 @@ export function TripFacts({ booking }: { booking: Booking }) {
   const { t, label } = useWords();
   const trip = useQuery(bookingQueries.trip(booking.trip_id));
   const moved = booking.departure_at !== booking.departure_at_booking;
+  const found = trip.data?.data;
   return (
     <Card title={t('field.trip')}>
       <Facts
         of={[
+          // A trip that is no longer in the catalogue has no more to show here.
+          [t('field.title'), found && <bdi key="v">{found.title}</bdi>],
+          [t('field.kind'), found && label(found, 'type')],
+          [t('field.route'), found && <bdi key="v">{`${found.origin} – ${found.destination}`}</bdi>],
           [t('field.departure'), <When key="v" at={booking.departure_at} />],
           [t('booking.departureThen'), moved ? <When key="v" at={booking.departure_at_booking} /> : null],
-          [t('field.seats'), booking.seats],
+          [t('field.provider'), found && <bdi key="v">{found.provider_name}</bdi>],
+          [t('field.seatsLeft'), found && <Seats key="v" left={found.seats_left} of={found.capacity} />],
           [
             t('booking.sameTrip'),
             <Link key="v" to={`/bookings?trip_id=${booking.trip_id}`}>
@@ -64,20 +93,9 @@ export function TripFacts({ booking }: { booking: Booking }) {
           ],
         ]}
       />
-      {/* A trip that is no longer in the catalogue has no more to show here. */}
-      {!trip.isError && (
-        <Answer query={trip}>
-          {({ data }) => (
-            <Facts
-              of={[
-                [t('field.title'), <bdi key="v">{data.title}</bdi>],
-                [t('field.kind'), label(data, 'type')],
-                [t('field.route'), <bdi key="v">{`${data.origin} – ${data.destination}`}</bdi>],
-                [t('field.provider'), <bdi key="v">{data.provider_name}</bdi>],
-                [t('field.seatsLeft'), <Seats key="v" left={data.seats_left} of={data.capacity} />],
-              ]}
-            />
-          )}
+      {trip.isPending && (
+        <Answer query={trip} lines={3}>
+          {() => null}
         </Answer>
       )}
     </Card>

@@ -77,8 +77,9 @@ export function RefundPreview({ bookingId, values, onShown }: Props) {
 }
 
 /** Who bears a refund: what goes out of the accounts that are the company's and the platform's own. */
-function usePayers(preview: Preview): string | null {
+export function usePayers(preview: Preview | undefined): string | null {
   const { t, language } = useWords();
+  if (!preview) return null;
   const sums = new Map<'company' | 'platform', number>();
   for (const { debit_account, amount } of preview.transfers) {
     const [owner, name = ''] = debit_account.split(':');

@@ -3,12 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
-import { bookingQueries } from '@/api/queries/bookings';
-import { cancellationQueries } from '@/api/queries/cancellations';
-import { dashboardQueries } from '@/api/queries/dashboard';
-import { paymentQueries } from '@/api/queries/payments';
-import { recordQueries } from '@/api/queries/records';
-import { previewQueries, refundQueries } from '@/api/queries/refunds';
+import { previewQueries } from '@/api/queries/refunds';
 import ui from '@/components/ui.module.css';
 import { bodyOf, type Field, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
@@ -16,19 +11,10 @@ import { Said } from '@/forms/Toast';
 import { useWords } from '@/i18n/useWords';
 import { momentText } from '@/lib/dates';
 import { moneyText } from '@/lib/money';
+import { cancellationChanges } from './changes';
 import { givesNow } from './terms';
 
 type Request = Schemas['CancellationRequest'];
-
-/** Everything that a cancellation changes. */
-export const cancellationChanges = [
-  cancellationQueries.all,
-  bookingQueries.all,
-  refundQueries.all,
-  paymentQueries.all,
-  recordQueries.all,
-  dashboardQueries.all,
-];
 
 /** The decision about a request that is open: the buttons say what they do. */
 export function Decide({ request, today }: { request: Request; today: Schemas['CancellationQuote'] | undefined }) {

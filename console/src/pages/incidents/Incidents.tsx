@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconExternalLink } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { answered, api, type Schemas } from '@/api/client';
 import { dashboardQueries } from '@/api/queries/dashboard';
@@ -23,8 +24,8 @@ import { useWords } from '@/i18n/useWords';
 import { moneyText } from '@/lib/money';
 import { GiveBack } from '@/pages/payments/GiveBack';
 import { useColumnParts } from '@/shared/columns';
+import { Notes } from '@/shared/Notes';
 import { Assign, useAssignees } from './Assign';
-import { Notes } from './Notes';
 
 type Incident = Schemas['Incident'];
 
@@ -121,7 +122,7 @@ function IncidentDetail({
         <Outside href={links?.runbook}>{t('incident.runbook')}</Outside>
       </div>
       <Assign incident={incident} />
-      <Notes incidentId={incident.id} />
+      <IncidentNotes id={incident.id} />
       <Facts
         of={[
           [
@@ -201,6 +202,31 @@ function Repair({ incident: { repair, status } }: { incident: Incident }) {
         {t('incident.payOut', { amount })}
       </Button>
     </div>
+  );
+}
+
+/** What staff have found out about it. */
+function IncidentNotes({ id }: { id: string }) {
+  const { t } = useWords();
+  const may = useMay();
+  const asked = incidentQueries.notes(id);
+  return (
+    <Notes
+      title={t('incident.notes')}
+      notes={useQuery(asked)}
+      queryKey={asked.queryKey}
+      add={
+        may('AddIncidentNote')
+          ? (note, key) =>
+              answered(
+                api.POST('/api/v1/admin/incidents/{id}/notes', {
+                  params: { path: { id }, header: { 'Idempotency-Key': key } },
+                  body: { note },
+                }),
+              )
+          : null
+      }
+    />
   );
 }
 

@@ -3,13 +3,21 @@ import type { Column } from '@/components/columns';
 import { MiniTable } from '@/components/MiniTable';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
+import { Day } from '@/components/When';
 import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useRefundColumns } from '@/shared/columns';
 import { RefundDetail } from './RefundDetail';
 
 /** The refunds of a booking or a payment; one of them, and what can be decided about it, beside them. */
-export function RefundTable({ refunds }: { refunds: Schemas['Refund'][] }) {
+export function RefundTable({
+  refunds,
+  back,
+}: {
+  refunds: Schemas['Refund'][];
+  /** The same ones as the customer is shown them: with the day by which the money is there. */
+  back?: Schemas['BookingRefund'][] | undefined;
+}) {
   const { t } = useWords();
   const selected = useSelected<Schemas['Refund']>(({ id }) => id);
   const columns = useRefundColumns().filter(
@@ -33,9 +41,18 @@ export function RefundTable({ refunds }: { refunds: Schemas['Refund'][] }) {
     ),
     text: (row) => row.amount.toFixed(2),
   };
+  const by: Column<Schemas['Refund']> = {
+    id: 'by',
+    header: t('booking.by'),
+    width: 8,
+    cell: (row) => <Day day={back?.find(({ id }) => id === row.id)?.expected_by} />,
+    text: (row) => back?.find(({ id }) => id === row.id)?.expected_by ?? '',
+  };
+  const [status, ...rest] = columns;
+  const shown = back && status ? [amount, status, by, ...rest] : [amount, ...columns];
   return (
     <>
-      <MiniTable label={t('nav.refunds')} rows={refunds} columns={[amount, ...columns]} rowId={({ id }) => id} />
+      <MiniTable label={t('nav.refunds')} rows={refunds} columns={shown} rowId={({ id }) => id} />
       <RefundDetail refund={selected.chosen} opened={selected.opened} close={selected.close} />
     </>
   );

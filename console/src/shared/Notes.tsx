@@ -1,9 +1,7 @@
 import { Button, Textarea } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import type { QueryKey } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
-import { answered, api } from '@/api/client';
-import { incidentQueries } from '@/api/queries/incidents';
-import { useMay } from '@/app/me';
 import { Answer } from '@/components/Card';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
@@ -11,14 +9,28 @@ import { When } from '@/components/When';
 import { useIntention } from '@/forms/useIntention';
 import { useWords } from '@/i18n/useWords';
 
-/** What staff have found out about an incident, oldest first, and a field for more. A note is not changed once it is written. */
-export function Notes({ incidentId }: { incidentId: string }) {
+interface Note {
+  id: string;
+  author_name: string;
+  note: string;
+  created_at: string;
+}
+
+interface Props {
+  title: string;
+  notes: UseQueryResult<{ data: Note[] }>;
+  /** What the notes are kept under. */
+  queryKey: QueryKey;
+  /** Writes one more; null for who may not. */
+  add: ((note: string, key: string) => Promise<unknown>) | null;
+}
+
+/** What staff know about something, and a field for more. A note is not changed once it is written. */
+export function Notes({ title, notes, queryKey, add }: Props) {
   const { t } = useWords();
-  const may = useMay();
-  const notes = useQuery(incidentQueries.notes(incidentId));
   return (
-    <section className={ui.stack} aria-label={t('incident.notes')}>
-      <h3 className={ui.subhead}>{t('incident.notes')}</h3>
+    <section className={ui.stack} aria-label={title}>
+      <h3 className={ui.subhead}>{title}</h3>
       <Answer query={notes} lines={2}>
         {({ data }) =>
           data.length === 0 ? (
@@ -37,27 +49,20 @@ export function Notes({ incidentId }: { incidentId: string }) {
           )
         }
       </Answer>
-      {may('AddIncidentNote') && <AddNote incidentId={incidentId} />}
+      {add && <AddNote add={add} queryKey={queryKey} />}
     </section>
   );
 }
 
-function AddNote({ incidentId }: { incidentId: string }) {
+function AddNote({ add, queryKey }: { add: NonNullable<Props['add']>; queryKey: QueryKey }) {
   const { t } = useWords();
   const queries = useQueryClient();
   const [note, setNote] = useState('');
-  const { send, begin, busy, error, unknown } = useIntention((key) =>
-    answered(
-      api.POST('/api/v1/admin/incidents/{id}/notes', {
-        params: { path: { id: incidentId }, header: { 'Idempotency-Key': key } },
-        body: { note: note.trim() },
-      }),
-    ),
-  );
+  const { send, begin, busy, error, unknown } = useIntention((key) => add(note.trim(), key));
   const onSubmit = async (event: SyntheticEvent) => {
     event.preventDefault();
     const { done } = await send();
-    void queries.invalidateQueries({ queryKey: incidentQueries.notes(incidentId).queryKey });
+    void queries.invalidateQueries({ queryKey });
     if (!done) return;
     setNote('');
     begin();
