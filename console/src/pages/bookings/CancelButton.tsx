@@ -82,7 +82,7 @@ export function CancelButton({ booking }: { booking: Schemas['Booking'] }) {
     return t(shown.needsApproval ? 'cancel.ask' : 'cancel.go', { who, amount: money(shown.amount) });
   };
 
-  /** What was refused was shown as possible: it is read anew, and an amount that the API names is what is shown. */
+  /** What was refused was shown as possible: quote and preview are read anew, and an amount that the API names takes its place. */
   const orAnew = async <T,>(values: Values, ordered: Promise<T>): Promise<T> => {
     try {
       return await ordered;
