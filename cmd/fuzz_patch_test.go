@@ -170,12 +170,12 @@ func allPatched(tb testing.TB) []patched {
 	var out []patched
 
 	for path, item := range doc.Paths.Map() {
-		if item.Patch == nil {
+		if item.Patch == nil || item.Patch.RequestBody.Value.Content.Get("application/merge-patch+json") == nil {
 			continue
 		}
 
 		id := ids[path]
-		require.NotNil(tb, id, "%s has no resource to patch", path)
+		require.True(tb, id != nil || !strings.Contains(path, "{id}"), "%s has no resource to patch", path)
 
 		role := models.RoleProviderAdmin
 		if strings.Contains(path, "/admin/") {
@@ -187,7 +187,7 @@ func allPatched(tb testing.TB) []patched {
 		}
 
 		out = append(out, patched{
-			name: strings.Split(path, "/")[4], target: strings.ReplaceAll(path, "{id}", id.String()), role: role,
+			name: strings.Split(path, "/")[4], target: strings.ReplaceAll(path, "{id}", fmt.Sprint(id)), role: role,
 			input: item.Put.RequestBody.Value.Content.Get("application/json").Schema.Value,
 		})
 	}

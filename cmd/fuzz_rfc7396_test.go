@@ -87,6 +87,13 @@ func requireAlike(t *testing.T, path string, want, got any) {
 		for name, member := range w {
 			requireAlike(t, path+"."+name, member, g[name])
 		}
+	case []any:
+		g, ok := got.([]any)
+		require.True(t, ok && len(g) == len(w), "%s is %v", path, got)
+
+		for i := range w {
+			requireAlike(t, path+"[]", w[i], g[i])
+		}
 	case nil:
 		if list, ok := got.([]any); ok {
 			require.Empty(t, list, path)

@@ -40,7 +40,7 @@ func policies(cfg config.Config) models.Policies {
 		VATBooking: p.VATRateBooking, VATAd: p.VATRateAd, Commission: p.CommissionRate,
 		BookingHold: p.BookingHold, BillHold: p.BillPaymentHold,
 		FailAtOnce: p.BookingFailure == config.FailAtOnce, Cancellation: p.Cancellation, LateChecks: p.LateChecks,
-		CancelAlone:         p.CancellationAutoApprove,
+		CancelAlone: p.CancellationAutoApprove, CancelReminder: p.CancellationReminder,
 		Approval:            models.ApprovalRules{Above: p.RefundApprovalAbove, AlonePerDay: p.RefundsAlonePerDay, Wait: p.RefundApprovalWait},
 		PayoutAbove:         p.PayoutApprovalAbove,
 		Login:               models.LoginRules{PauseMax: cfg.Logins.PauseMax, LockAfter: cfg.Logins.LockAfter},

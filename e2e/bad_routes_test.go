@@ -201,7 +201,7 @@ func badMethods(t *testing.T, w *targets) {
 // needed is the query without which an operation does not answer.
 func needed(path string) url.Values {
 	switch {
-	case strings.HasSuffix(path, "/export"):
+	case strings.HasSuffix(path, "/export"), strings.HasSuffix(path, "/manifest"):
 		return url.Values{"format": {"csv"}}
 	case strings.HasSuffix(path, "/refund-preview"):
 		return url.Values{"refund_type": {"FULL"}}

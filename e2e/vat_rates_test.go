@@ -79,7 +79,8 @@ var vatReads = map[string]func(vatWalk) harness.Answer{
 
 // vatOfNewThings show a rate that is of today, for they make or change what is not paid; or the same body as another.
 var vatOfNewThings = map[string]string{
-	"CreateBooking": "the booking is new", "CancelBooking": "answers as GetBooking", "CreateAdCampaign": "the campaign is new",
+	"CreateBooking": "the booking is new", "CancelBooking": "answers as GetBooking", "CancelPaidBooking": "answers as GetBooking",
+	"CorrectBooking": "answers as GetBooking", "CreateAdCampaign": "the campaign is new",
 	"ReplaceAdCampaign": "refused once it is paid for", "PatchAdCampaign": "refused once it is paid for",
 	"PreviewOrderedRefund": "answers as PreviewRefund", "MarkRecordTransferred": "answers as ListFinancialRecords",
 	"MarkRecordsTransferred": "answers as ListFinancialRecords", "RevertRecordTransfer": "answers as ListFinancialRecords",

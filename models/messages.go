@@ -129,6 +129,7 @@ type OpenCancellation struct {
 	Status    CancellationRequestStatus `json:"status"`
 	BookingID uuid.UUID                 `json:"booking_id"`
 	Until     time.Time                 `json:"until"` // the departure of now, at which it expires
+	RemindAt  time.Time                 `json:"remind_at"`
 	Seats     int                       `json:"seats"`
 	Amount    Money                     `json:"amount"` // what goes back if it is approved
 }

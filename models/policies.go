@@ -29,6 +29,8 @@ type Policies struct {
 	Cancellation CancellationPolicy
 	// CancelAlone approves cancellation requests in the service's name, up to what one person may order back.
 	CancelAlone bool
+	// CancelReminder is how long a cancellation request waits before finance staff are reminded of it.
+	CancelReminder time.Duration
 	// Approval says which refunds need the word of a second person.
 	Approval ApprovalRules
 	// PayoutAbove is what one person marks as transferred, and what they confirm as manual payouts, within 24 hours; 0.00: no limit.

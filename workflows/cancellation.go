@@ -13,18 +13,18 @@ import (
 // SignalCancellationDecided tells a cancellation request that it was decided, or that its trip was moved; what is true is in the database.
 const SignalCancellationDecided = "cancellation-decided"
 
-// remindAfter is how long a request waits before finance staff are reminded of it, and how long until the database is looked at again.
-const remindAfter = 24 * time.Hour
+// lookAgainAfter is how long until the database is looked at again.
+const lookAgainAfter = 24 * time.Hour
 
 // cancellationRounds is after how many looks a request goes on in a new run: each is half a dozen events.
 const cancellationRounds = 100
 
 // Cancellation waits for the decision about a customer's request to cancel passengers of a paid booking (rules: cancellations.request). Who
-// decides has it done in the database, and signals; this reminds finance staff after a day, and ends the request when its trip departs. It
+// decides has it done in the database, and signals; this reminds finance staff of it once, and ends the request when its trip departs. It
 // looks once a day, and at each signal.
 func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationRequestStatus, error) {
 	looks := workflow.GetSignalChannel(ctx, SignalCancellationDecided)
-	remindAt, reminded := workflow.Now(ctx).Add(remindAfter), false
+	reminded := false
 
 	for rounds := 1; ; rounds++ {
 		var state models.OpenCancellation
@@ -52,14 +52,14 @@ func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationReques
 			return state.Status, workflow.NewContinueAsNewError(ctx, Cancellation, id)
 		}
 
-		if err := awaitLook(ctx, nextLook(ctx, &state, remindAt, reminded), looks); err != nil {
+		if err := awaitLook(ctx, nextLook(ctx, &state, reminded), looks); err != nil {
 			return state.Status, err
 		}
 
-		if !reminded && looks.Len() == 0 && !workflow.Now(ctx).Before(remindAt) {
+		if !reminded && looks.Len() == 0 && !workflow.Now(ctx).Before(state.RemindAt) {
 			reminded = true
 
-			dctx := withDatabase(ctx, "Remind finance staff of a request that has waited for a day")
+			dctx := withDatabase(ctx, "Remind finance staff of a request that waits")
 			if err := workflow.ExecuteLocalActivity(dctx, payments.RemindOfCancellation, id).Get(ctx, nil); err != nil {
 				return state.Status, err
 			}
@@ -68,10 +68,10 @@ func Cancellation(ctx workflow.Context, id uuid.UUID) (models.CancellationReques
 }
 
 // nextLook is a day from now, the reminder or the departure, whichever comes first.
-func nextLook(ctx workflow.Context, s *models.OpenCancellation, remindAt time.Time, reminded bool) time.Time {
-	next := workflow.Now(ctx).Add(remindAfter)
-	if !reminded && remindAt.Before(next) {
-		next = remindAt
+func nextLook(ctx workflow.Context, s *models.OpenCancellation, reminded bool) time.Time {
+	next := workflow.Now(ctx).Add(lookAgainAfter)
+	if !reminded && s.RemindAt.Before(next) {
+		next = s.RemindAt
 	}
 
 	if s.Until.Before(next) {
@@ -99,7 +99,7 @@ func showCancellation(ctx workflow.Context, s *models.OpenCancellation, reminded
 		text = fmt.Sprintf("A customer asks to cancel %d seats; %s %s go back if it is approved. Finance staff decide, or it expires at "+
 			"departure, %s.", s.Seats, s.Amount, models.Currency, s.Until.UTC().Format(time.RFC3339))
 		if reminded {
-			text += " It has waited for more than a day; finance staff were reminded."
+			text += " Finance staff were reminded."
 		}
 	}
 

@@ -28,7 +28,7 @@ func waitingRequest(t *testing.T, departs time.Duration, states ...models.Cancel
 			}
 
 			return models.OpenCancellation{
-				Status: status, BookingID: uuid.New(), Until: began.Add(departs), Seats: 2, Amount: models.MustMoney("57.50"),
+				Status: status, BookingID: uuid.New(), Until: began.Add(departs), RemindAt: began.Add(24 * time.Hour), Seats: 2, Amount: models.MustMoney("57.50"),
 			}, nil
 		})
 

@@ -258,7 +258,8 @@ func (c *Client) ResumeCampaign(ctx context.Context, campaign models.AdCampaign)
 	return asDomainError(err)
 }
 
-// LookAtCancellation has the workflow of a cancellation request look at it, and starts it where none is running. Error: SERVICE_UNAVAILABLE.
+// LookAtCancellation has the workflow of a cancellation request look at it, and starts it where none is running.
+// Error: SERVICE_UNAVAILABLE.
 func (c *Client) LookAtCancellation(ctx context.Context, request uuid.UUID) error {
 	_, err := c.temporal.SignalWithStartWorkflow(ctx, models.CancellationWorkflowID(request), SignalCancellationDecided, nil,
 		client.StartWorkflowOptions{

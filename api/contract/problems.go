@@ -177,6 +177,8 @@ func message(e *openapi3.SchemaError) models.Text {
 		return models.TextOf("field.min_length", "n", s.MinLength)
 	case "maxLength":
 		return models.TextOf("field.max_length", "n", *s.MaxLength)
+	case "minProperties":
+		return models.TextOf("field.empty")
 	case "minItems":
 		return models.TextOf("field.min_items", "n", s.MinItems)
 	case "maxItems":

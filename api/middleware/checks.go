@@ -184,15 +184,21 @@ func (c *Chain) authorize(ctx context.Context, op *contract.Operation, p auth.Pr
 		return errNotAllowed()
 	case p.MustEnrol && !op.WithoutSecondFactor:
 		return auth.ErrSecondFactorNeeded()
-	case op.WritesProvider() && p.Role.IsProvider() && c.deps.MayWrite != nil:
-		return c.deps.MayWrite(ctx, p)
-	case op.StepUp && c.deps.SteppedUp != nil:
-		p.MustEnrol = false // what is left here is open to accounts that must enrol, and asks for a proof where there is a factor
+	}
 
-		return c.deps.SteppedUp(ctx, p)
-	default:
+	if op.WritesProvider() && p.Role.IsProvider() && c.deps.MayWrite != nil {
+		if err := c.deps.MayWrite(ctx, p); err != nil {
+			return err
+		}
+	}
+
+	if !op.StepUp || c.deps.SteppedUp == nil {
 		return nil
 	}
+
+	p.MustEnrol = false // what is left here is open to accounts that must enrol, and asks for a proof where there is a factor
+
+	return c.deps.SteppedUp(ctx, p)
 }
 
 // identify finds out who is calling: a user by a token, a gateway by its signature. Errors: UNAUTHENTICATED,

@@ -184,10 +184,6 @@ func (o *Operations) GetBooking(ctx context.Context, r gen.GetBookingRequestObje
 		return nil, err
 	}
 
-	if err := o.addRefunds(ctx, &body); err != nil {
-		return nil, err
-	}
-
 	return gen.GetBooking200JSONResponse{Data: body}, nil
 }
 
@@ -228,7 +224,9 @@ func (o *Operations) shown(ctx context.Context, b *bookings.ShownBooking) (gen.B
 		return gen.Booking{}, err
 	}
 
-	return bookingWith(&one[0], b.Attempt(), b.Departure), nil
+	body := bookingWith(&one[0], b.Attempt(), b.Departure)
+
+	return body, o.addRefunds(ctx, &body, b.Attempt())
 }
 
 // bookingWith is a booking with the attempt that counts, nil for none, and the departure of its trip.

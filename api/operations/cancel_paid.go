@@ -51,10 +51,6 @@ func (o *Operations) CancelPaidBooking(
 		return nil, err
 	}
 
-	if err := o.addRefunds(ctx, &body); err != nil {
-		return nil, err
-	}
-
 	part := done.Cancellation.Part()
 
 	return gen.CancelPaidBooking200JSONResponse{Data: labelled(gen.CancelledBooking{
@@ -87,8 +83,15 @@ func (o *Operations) cancelOrder(ctx context.Context, r *gen.CancelPaidBookingRe
 // refundTakes is how long a customer's bank may take to show a refund that its gateway has made.
 const refundTakes = 14 * 24 * time.Hour
 
-// addRefunds adds to a booking what was ordered back for it, and its cancellation requests.
-func (o *Operations) addRefunds(ctx context.Context, b *gen.Booking) error {
+// addRefunds adds to a booking what was ordered back for it, and its cancellation requests. While its first attempt is open no money
+// has arrived, and there is nothing to read.
+func (o *Operations) addRefunds(ctx context.Context, b *gen.Booking, attempt *models.PaymentTransaction) error {
+	if attempt != nil && attempt.ID == models.BookingAttemptID(b.ID, 1) && attempt.Status == models.TransactionPending {
+		b.RefundedAmount = new(models.Money)
+
+		return nil
+	}
+
 	rows, err := o.Store.Refunds.OfBooking(ctx, b.ID)
 	if err != nil {
 		return err

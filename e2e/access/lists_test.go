@@ -33,7 +33,7 @@ var lists = map[string]struct{ whose, rows string }{
 
 	"ListTripBookings":            {"trip", "SELECT id FROM bookings WHERE trip_id = $1"},
 	"ListStaff":                   {"path", "SELECT id FROM users WHERE deleted_at IS NULL AND provider_id = $1"},
-	"ListCompanyStaff":            {"staff", "SELECT id FROM users WHERE deleted_at IS NULL AND coalesce(provider_id = $1, true)"},
+	"ListCompanyStaff":            {"staff", "SELECT id FROM users WHERE deleted_at IS NULL AND provider_id = $1"},
 	"ListProviders":               {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
 	"ListProviderBalances":        {"all", "SELECT id FROM providers WHERE $1::uuid IS NULL"},
 	"ListPaymentTransactions":     {"all", "SELECT id FROM payment_transactions WHERE $1::uuid IS NULL"},

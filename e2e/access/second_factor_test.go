@@ -22,7 +22,7 @@ var (
 	}
 	needStepUp = []string{
 		"CreateProvider", "ReplaceProvider", "PatchProvider", "ActivateProvider", "DeactivateProvider", "CreateStaff", "DeleteStaff", "InviteCompanyStaff",
-		"RemoveCompanyStaff",
+		"RemoveCompanyStaff", "GetManifest",
 		"ExportFinancialRecords", "ExportAuditLogs", "MarkRecordTransferred", "MarkRecordsTransferred", "RevertRecordTransfer", "InviteUser", "ReplaceUser",
 		"PatchUser", "RemoveUser", "LockUser", "UnlockUser", "InviteUserAgain", "ResetUserSecondFactor", "RemoveSecondFactor",
 	}

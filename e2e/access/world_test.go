@@ -68,6 +68,7 @@ func newWorld(t *testing.T, s *harness.Stack) *world {
 	dear.World.Trip = dear.NewTripAt("6000.00")
 	w.dear = dear.As(models.RoleEndUser)
 
+	w.makeRoom(t)
 	w.keep(t)
 
 	for name := range w.companies {
@@ -88,6 +89,16 @@ func newWorld(t *testing.T, s *harness.Stack) *world {
 	}, patience, poll, "something is still under way")
 
 	return w
+}
+
+// makeRoom lets the trips take as many bookings as the table makes.
+func (w *world) makeRoom(t *testing.T) {
+	t.Helper()
+
+	for _, query := range []string{"UPDATE buses SET capacity = 100", "UPDATE trips SET capacity = 100"} {
+		_, err := w.DB.ExecContext(t.Context(), query)
+		require.NoError(t, err)
+	}
 }
 
 func (w *world) signIn(name string, company *harness.Stack, role models.Role) {

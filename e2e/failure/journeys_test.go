@@ -72,6 +72,13 @@ func journeys() []journey {
 			name: "webhooks silent", prepare: payInSilence, env: map[string]string{"WEBHOOK_SILENCE": "2s", "SWEEP_INTERVAL": "2s"},
 			want: []string{"booking CONFIRMED 1 seats, held t 115.00"},
 		},
+		{
+			name: "cancellation decided", prepare: cancelRequested, env: map[string]string{"CANCELLATION_REMIND_AFTER": "2s"},
+			want: []string{
+				"refund POLICY SUCCEEDED 115.00", "booking CONFIRMED 1 seats, held t 230.00", "cancellation DONE 1 seats 115.00",
+				"cancellation request APPROVED 1 seats 115.00",
+			},
+		},
 		{name: "swept", prepare: sweepOrphan, want: []string{"transaction PAYMENT credit_card FAILED EXPIRED 115.00 0.00 0.00"}},
 	}
 }

@@ -27,6 +27,10 @@ UNION ALL SELECT concat_ws(' ', 'incident', i.kind, i.status) FROM incidents AS 
 UNION ALL SELECT concat_ws(' ', i.details ->> 'rule', 'does not hold:', count(*), 'incidents') FROM incidents AS i
 	WHERE i.kind = 'AUDIT_DIFFERENCE' AND i.status = 'OPEN' GROUP BY i.details ->> 'rule'
 UNION ALL SELECT concat_ws(' ', 'refund', r.refund_type, r.status, r.amount) FROM refunds AS r WHERE r.booking_id = $1
+UNION ALL SELECT concat_ws(' ', 'cancellation', c.status, cardinality(c.positions), 'seats', c.refund_amount) FROM cancellations AS c
+	WHERE c.booking_id = $1
+UNION ALL SELECT concat_ws(' ', 'cancellation request', q.status, cardinality(q.positions), 'seats', q.refund_amount,
+	CASE WHEN q.closed_at IS NULL THEN 'not closed' END) FROM cancellation_requests AS q WHERE q.booking_id = $1
 UNION ALL SELECT concat_ws(' ', 'event not processed', e.type) FROM webhook_events AS e JOIN tx ON tx.id = e.transaction_id WHERE processed_at IS NULL
 UNION ALL SELECT concat_ws(' ', 'id', id) FROM tx
 UNION ALL SELECT concat_ws(' ', 'id', id) FROM refunds AS r WHERE r.booking_id = $1`
@@ -76,7 +80,7 @@ func remains(ctx context.Context, s *harness.Stack, subject string) (string, err
 }
 
 // unrest is in lines that say that something is still to come. A booking that was not paid may stay PENDING_PAYMENT.
-var unrest = regexp.MustCompile(`(?m) PENDING( |$)|^event not processed`)
+var unrest = regexp.MustCompile(`(?m) PENDING( |$)|^event not processed|^cancellation request .* not closed$`)
 
 // awaitRest waits until nothing is under way any more for the booking or campaign.
 func awaitRest(ctx context.Context, s *harness.Stack, subject string) error {

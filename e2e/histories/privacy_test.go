@@ -20,13 +20,14 @@ import (
 var fields = []string{
 	"amount", "approval", "approval_decided", "approval_until", "approvals", "ask_for", "asked", "booking_id", "campaign", "campaign_id", "campaigns", "channel", "delayed", "ended", "event_id", "expires_at", "failure",
 	"failure_reason", // of a refund: the gateway's code; its words are in the database
-	"gateway", "gateway_refund_id", "id", "index", "method", "needs_review", "news", "next_at", "number", "of", "provider_id", "queued", "refund_owed", "request_id",
+	"gateway", "gateway_refund_id", "id", "index", "method", "needs_review", "news", "next_at", "number", "of", "provider_id", "queued", "refund_owed", "remind_at", "request_id",
 	"requested_by", "role", "rules", "sent", "sibling", "sibling_gateway", "silent", "split", "status", "transaction_id", "type", "user_id",
 	"why",                  // a failure code
 	"currency", "mismatch", // amounts and currencies only
-	"kind",   // of an incident
-	"more",   // whether there is more to do
-	"opener", // an id
+	"kind",           // of an incident
+	"more",           // whether there is more to do
+	"opener",         // an id
+	"seats", "until", // a count; a departure
 }
 
 // TestHistoriesNameNobody walks the histories that are kept: payloads, texts for operators, search attributes, failures.

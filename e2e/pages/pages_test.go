@@ -130,8 +130,12 @@ func (w *world) readAllPages(t *testing.T, path, id, sort string, steady []strin
 
 	l, what, query := lists[id], id+" by "+sort, "?per_page=10"
 	of := w.World.Provider.ID
-	if strings.Contains(path, "/trips/{id}") {
+
+	switch {
+	case strings.Contains(path, "/trips/{id}"):
 		of = w.World.Trip.ID
+	case strings.Contains(path, "/bookings/{id}"):
+		of = w.booking
 	}
 
 	path = strings.Replace(path, "{id}", of.String(), 1)

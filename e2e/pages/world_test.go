@@ -33,8 +33,10 @@ var lists = map[string]struct {
 	"ListTripBookings": {"bookings", models.RoleProviderStaff},
 	"ListMyBookings":   {"bookings", models.RoleEndUser}, "ListBookings": {"bookings", models.RoleSupportAgent},
 	"ListPaymentTransactions": {"payment_transactions", models.RoleSupportAgent}, "ListRefunds": {"refunds", models.RoleFinanceAdmin},
-	"ListIncidents":        {"incidents", models.RoleFinanceAdmin},
-	"ListFinancialRecords": {"financial_records", models.RoleFinanceAdmin}, "ListProviderFinancialRecords": {"financial_records", models.RoleProviderStaff},
+	"ListCancellationRequests":    {"cancellation_requests", models.RoleEndUser},
+	"ListAllCancellationRequests": {"cancellation_requests", models.RoleFinanceAdmin},
+	"ListIncidents":               {"incidents", models.RoleFinanceAdmin},
+	"ListFinancialRecords":        {"financial_records", models.RoleFinanceAdmin}, "ListProviderFinancialRecords": {"financial_records", models.RoleProviderStaff},
 	"ListExports":   {"exports", models.RoleFinanceAdmin},
 	"ListAuditLogs": {"audit_log", models.RoleAdmin}, "ListUsers": {"users", models.RoleSuperAdmin},
 }
@@ -104,6 +106,12 @@ var rows = map[string]rowStatements{
 		VALUES ($1, {payment}, {booking}, 'PARTIAL', 10 + $2::int % 5, 'FAILED', 'GATEWAY_REJECTED', now(), ` + created + `)`,
 		moved, erased, // the database keeps the amount that was ordered
 	},
+	"cancellation_requests": {
+		`INSERT INTO cancellation_requests (id, booking_id, status, positions, seats_before, percent, reason_code, schedule, hours, paid_amount,
+		due_amount, given_amount, left_amount, refund_amount, requested_by, requested_at, decided_at) VALUES ($1, {booking}, 'WITHDRAWN', '{0}', 1,
+		50, 'POLICY', '72h:100,24h:50,0h:0', 30, 115, 57.5, 0, 115, 57.5, {user}, ` + created + `, now())`,
+		never, never,
+	},
 	"incidents": {`INSERT INTO incidents (id, kind, message, created_at) VALUES ($1, 'GATEWAY_OUTAGE', 'Out', ` + created + `)`, moved, erased},
 	"financial_records": {`INSERT INTO financial_records (id, transaction_number, kind, payment_transaction_id, provider_id, booking_id, gross_amount,
 		platform_commission_amount, net_amount, vat_amount, refunded_amount, record_date, balance_status, commission_rate, created_at) VALUES ($1::uuid, $1::uuid::text, 'SALE',
@@ -120,6 +128,7 @@ type world struct {
 
 	callers map[models.Role]*harness.Caller
 	names   *strings.Replacer // what the statements refer to
+	booking uuid.UUID
 }
 
 func newWorld(t *testing.T, s *harness.Stack) *world {
@@ -130,18 +139,19 @@ func newWorld(t *testing.T, s *harness.Stack) *world {
 		w.callers[role] = s.As(role)
 	}
 
-	booking, payment := models.NewID(), models.NewID()
+	w.booking = models.NewID()
+	payment := models.NewID()
 	quoted := func(id uuid.UUID) string { return "'" + id.String() + "'" }
 	w.names = strings.NewReplacer(
 		"{provider}", quoted(s.World.Provider.ID), "{bus}", quoted(s.World.Bus.ID), "{trip}", quoted(s.World.Trip.ID),
 		"{staff}", quoted(s.World.Users[models.RoleProviderStaff].ID), "{user}", quoted(s.World.Users[models.RoleEndUser].ID),
-		"{booking}", quoted(booking), "{payment}", quoted(payment),
+		"{booking}", quoted(w.booking), "{payment}", quoted(payment),
 	)
 
 	_, err := s.DB.ExecContext(t.Context(), "CREATE SEQUENCE attempts")
 	require.NoError(t, err)
 
-	_, err = s.DB.ExecContext(t.Context(), w.names.Replace(rows["bookings"].insert), booking, 0)
+	_, err = s.DB.ExecContext(t.Context(), w.names.Replace(rows["bookings"].insert), w.booking, 0)
 	require.NoError(t, err)
 	_, err = s.DB.ExecContext(t.Context(), w.names.Replace(rows["payment_transactions"].insert), payment, 0)
 	require.NoError(t, err)

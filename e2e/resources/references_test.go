@@ -26,7 +26,13 @@ type refusal struct {
 	body         object
 	wrong        []any // values of the field: unknown, of others, deleted
 	status       int   // 422 unless given
+	// put is the field with a wrong value, and fault what the answer names, where the field is inside a list.
+	put   func(wrong any) object
+	fault string
 }
+
+// answeredOneByOne are fields of lists whose entries each get an answer of their own, and where that is looked at.
+var answeredOneByOne = map[reference]string{{"ReportCheckIns", "passenger_id"}: "internal/store/bookings: TestCheckIn"}
 
 // references sends a wrong value in every field of every body that names something else, and wants that field to be named in the
 // answer: what is merely "not found" leaves a client to guess. The document says which fields there are.
@@ -34,30 +40,38 @@ func references(t *testing.T, s *harness.Stack) {
 	t.Helper()
 
 	cases := referenceCases(t, s)
-	require.ElementsMatch(t, referencesOfDocument(t), slices.Collect(maps.Keys(cases)), "the document and this table differ")
+	named := append(slices.Collect(maps.Keys(cases)), slices.Collect(maps.Keys(answeredOneByOne))...)
+	require.ElementsMatch(t, referencesOfDocument(t), named, "the document and this table differ")
 
 	for at, c := range cases {
 		for _, wrong := range c.wrong {
-			body := maps.Clone(c.body)
-			body[at.field] = wrong
+			fault := at.field
 
-			a := callAs(t, c.by, c.method, c.path, body, mediaType(c.method))
+			var body object
+			if c.put != nil {
+				body, fault = c.put(wrong), c.fault
+			} else {
+				body = maps.Clone(c.body)
+				body[at.field] = wrong
+			}
+
+			a := callAs(t, c.by, c.method, c.path, body, mediaType(&c))
 			if c.status != 0 {
 				require.Equal(t, c.status, a.Status, "%v %v: %s", at, wrong, a.Body)
 			} else {
 				require.Equal(t, http.StatusUnprocessableEntity, a.Status, "%v %v: %s", at, wrong, a.Body)
 				require.Contains(t, []models.Code{models.CodeValidation, models.CodeReferenceNotOwned}, a.Code(), at)
-				require.Regexp(t, `"ui_details":\{"`+at.field+`":\["[^"]*\p{Arabic}`, string(a.Body), "%v: says so in Arabic", at)
+				require.Regexp(t, `"ui_details":\{"`+fault+`":\["[^"]*\p{Arabic}`, string(a.Body), "%v: says so in Arabic", at)
 			}
 
-			require.Equal(t, []string{at.field}, faults(t, a), "%v %v: %s", at, wrong, a.Body)
+			require.Equal(t, []string{fault}, faults(t, a), "%v %v: %s", at, wrong, a.Body)
 			require.NotContains(t, string(a.Body), "The resource does not exist", at)
 		}
 	}
 }
 
-func mediaType(method string) string {
-	if method == http.MethodPatch {
+func mediaType(c *refusal) string {
+	if c.method == http.MethodPatch && c.put == nil { // a correction is no merge patch
 		return mergePatch
 	}
 
@@ -111,6 +125,19 @@ func referenceCases(t *testing.T, s *harness.Stack) map[reference]refusal {
 		{"RefundBooking", "payment_transaction_id"}: {
 			method: http.MethodPost, path: "/api/v1/admin/bookings/" + paid.ID.String() + "/refund", by: finance,
 			body: object{"refund_type": "FULL"}, wrong: []any{unknown, foreign.Payment.TransactionID},
+		},
+		{"CancelPaidBooking", "passenger_ids"}: {
+			method: http.MethodPost, path: "/api/v1/admin/bookings/" + paid.ID.String() + "/cancel", by: finance,
+			body: object{"refund": "POLICY", "reason": "References", "bearer": "PLATFORM"}, wrong: []any{[]uuid.UUID{unknown}, []any{foreign.Passengers[0].ID}},
+		},
+		{"RequestCancellation", "passenger_ids"}: {
+			method: http.MethodPost, path: bookingsPath + "/" + paid.ID.String() + "/cancellation-requests", by: customer,
+			body: object{"reason": "References"}, wrong: []any{[]uuid.UUID{unknown}, []any{foreign.Passengers[0].ID}},
+		},
+		{"CorrectBooking", "passengers.id"}: {
+			method: http.MethodPatch, path: "/api/v1/admin/bookings/" + paid.ID.String(), by: s.As(models.RoleSupportAgent),
+			wrong: []any{unknown, foreign.Passengers[0].ID}, fault: "passengers",
+			put: func(wrong any) object { return object{"passengers": []object{{"id": wrong, "name": "Corrected"}}} },
 		},
 		{"AssignIncident", "assignee_id"}: {
 			method: http.MethodPost, path: "/api/v1/admin/incidents/" + incident.String() + "/assign", by: finance, body: object{},

@@ -59,8 +59,8 @@ func cancelledShares() check {
 	return check{
 		needs: cancelledTable,
 		rules: []Rule{{"cancellation-share", "What was paid for cancelled passengers is their share, half-up, of what earlier " +
-			"cancellations had left of the price, and all of it for the last ones; what goes back is that share of the percentage of the price, less what had " +
-			"gone back otherwise, as far as so much is left."}},
+			"cancellations had left of the price, and all of it for the last ones; what goes back is that share of the percentage of the price, " +
+			"less what had gone back otherwise, as far as so much is left."}},
 		sql: `
 WITH RECURSIVE c AS MATERIALIZED (
     SELECT c.*, t.amount * 100 AS price, f.policy_given,

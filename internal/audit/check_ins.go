@@ -18,7 +18,8 @@ LEFT JOIN cancellations AS c ON c.id = p.cancellation_id
 WHERE i.trip_id <> b.trip_id OR i.position > jsonb_array_length(b.passengers) OR b.status NOT IN ('CONFIRMED', 'CANCELLED')
    OR c.done_at < i.created_at - interval '1 hour'
 UNION ALL
-SELECT 'check-in-moment', 'booking', i.booking_id, format('booked %s, checked in %s, reported %s', b.created_at, i.checked_in_at, i.created_at)
+SELECT 'check-in-moment', 'booking', i.booking_id,
+       format('booked %s, checked in %s, reported %s', b.created_at, i.checked_in_at, i.created_at)
 FROM check_ins AS i JOIN bookings AS b ON b.id = i.booking_id
 WHERE i.checked_in_at < b.created_at - interval '6 minutes' OR i.checked_in_at > i.created_at`,
 	}

@@ -35,7 +35,8 @@ WITH x AS (
                 WHEN l.kind IN ('ADVERTISING', 'ADVERTISING_VAT')
                 THEN r.kind = 'ADVERTISING' AND r.split_from IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('PAYOUT', 'PAYOUT_REVERSAL')
-                THEN r.id IS NOT NULL AND l.refund_id IS NOT DISTINCT FROM CASE WHEN r.kind NOT IN ('SALE', 'ADVERTISING') THEN r.refund_id END
+                THEN r.id IS NOT NULL
+                 AND l.refund_id IS NOT DISTINCT FROM CASE WHEN r.kind NOT IN ('SALE', 'ADVERTISING') THEN r.refund_id END
                 WHEN l.kind = 'ADJUSTMENT' THEN r.kind = 'ADJUSTMENT' AND r.refund_id = l.refund_id
                 WHEN l.kind IN ('LATE_CAPTURE', 'SUSPENSE_CAPTURE') THEN l.record_id IS NULL AND l.refund_id IS NULL
                 WHEN l.kind IN ('OUTSIDE_REFUND', 'OUTSIDE_REFUND_RETURNED') THEN l.record_id IS NULL AND l.refund_id IS NULL

@@ -144,6 +144,8 @@ type Policies struct {
 	Cancellation models.CancellationPolicy `env:"CANCELLATION_POLICY" envDefault:"72h:100,24h:50,0h:0"`
 	// CancellationAutoApprove approves what customers ask for by the policy, up to RefundApprovalAbove, without a person.
 	CancellationAutoApprove bool `env:"CANCELLATION_AUTO_APPROVE" envDefault:"false"`
+	// CancellationReminder is how long a request waits before finance staff are reminded of it.
+	CancellationReminder time.Duration `env:"CANCELLATION_REMIND_AFTER" envDefault:"24h"`
 	// RefundApprovalAbove is what of one payment goes back on one person's word at most; more needs the approval of a second one; 0: never.
 	RefundApprovalAbove models.Money `env:"REFUND_APPROVAL_ABOVE" envDefault:"5000.00"`
 	// RefundApprovalWait is how long such a refund waits for the approval, at most 7 days.

@@ -105,6 +105,10 @@ func (c Config) validateBounds(p *problems) {
 
 	c.validateAdmission(p)
 
+	if c.Policies.CancellationReminder <= 0 {
+		p.addf("CANCELLATION_REMIND_AFTER must be more than zero")
+	}
+
 	if c.Policies.RescheduleNotice < 0 {
 		p.addf("RESCHEDULE_NOTICE must not be negative (0: a sold trip may be brought forward at any time)")
 	}

@@ -199,7 +199,8 @@ func (s *Store) Expire(ctx context.Context, id uuid.UUID, now time.Time) (models
 		}
 
 		out = models.OpenCancellation{
-			Status: r.Status, BookingID: r.BookingID, Until: departure, Seats: len(r.Positions), Amount: r.RefundAmount,
+			Status: r.Status, BookingID: r.BookingID, Until: departure, RemindAt: r.RequestedAt.Add(s.policies.CancelReminder),
+			Seats: len(r.Positions), Amount: r.RefundAmount,
 		}
 
 		return nil
