@@ -147,7 +147,7 @@ test('nothing of a booking is cut off at 1366 pixels', inEveryLook, async ({ pag
   if (look.width > 768) await page.setViewportSize({ width: 1366, height: 860 });
   await openAs(page, 'FINANCE_ADMIN');
   await open(page, `/bookings/${booking.id}`);
-  await expect(page.getByRole('region', { name: t('nav.refunds') }).getByRole('columnheader')).not.toHaveCount(0);
+  await expect(page.getByRole('region', { name: t('nav.refunds') }).getByRole('table')).toBeVisible();
   const cut = await page
     .locator('main [role=group]')
     .evaluateAll((tables) =>

@@ -104,3 +104,19 @@ test('who gets more since the trip was moved is said, with both amounts', async 
   await expect(drawer.getByRole('status').filter({ hasText: '1,150.00' })).toContainText('575.00');
   await expect(drawer.getByRole('button', { name: plain('1,150.00') })).toBeVisible();
 });
+
+test('the overview counts open requests, and two keys lead to them', async ({ page, t }) => {
+  const booking = await paidBooking();
+  await askToCancel(booking);
+  await openAs(page, 'SUPPORT_AGENT');
+  const tile = page.getByRole('link', { name: t('wait.cancellations') });
+  await expect(tile).toHaveAttribute('href', /cancellation-requests\?status=REQUESTED$/);
+  await expect(tile.locator('b')).toHaveText(/^[1-9]/);
+  await expect(async () => {
+    await page.keyboard.press('g');
+    await page.keyboard.press('q');
+    await expect(page).toHaveURL(/\/console\/cancellation-requests$/, { timeout: 1_000 });
+  }).toPass();
+  // Those that are undecided, without a filter in the address.
+  await expect(page.locator('main').getByText(t('state.cancellation.REQUESTED')).first()).toBeVisible();
+});

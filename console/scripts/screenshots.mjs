@@ -23,7 +23,6 @@ const pages = {
     ['bookings', '/bookings'],
     ['booking', '/bookings?status=CONFIRMED', 'open'],
     ['cancellation-requests', '/cancellation-requests?status='],
-    ['cancellation-request', '/cancellation-requests?status=', 'open'],
     ['payments', '/payments'],
     ['payment', '/payments?status=PAID', 'open'],
     ['refunds', '/refunds'],

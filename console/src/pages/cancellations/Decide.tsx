@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
@@ -17,11 +17,17 @@ import { givesNow } from './terms';
 type Request = Schemas['CancellationRequest'];
 
 /** The decision about a request that is open: the buttons say what they do. */
-export function Decide({ request, today }: { request: Request; today: Schemas['CancellationQuote'] | undefined }) {
+export function Decide({
+  request,
+  today,
+}: {
+  request: Request;
+  today: UseQueryResult<{ data: Schemas['CancellationQuote'] }>;
+}) {
   const { t, language } = useWords();
   const [name, setName] = useState<'approve' | 'reject' | null>(null);
   const orDecided = useOrDecided(request);
-  const gives = givesNow(request.quote, today);
+  const gives = givesNow(request.quote, today.data?.data);
   const amount = moneyText(gives, language, request.quote.currency);
   const needsApproval = useNeedsApproval(request.booking_id, gives, name === 'approve');
   const note: Field<'note'> = { name: 'note', label: t('cancellation.note'), kind: 'area' };
@@ -44,8 +50,10 @@ export function Decide({ request, today }: { request: Request; today: Schemas['C
   return (
     <>
       <div className={ui.row}>
+        {/* Today's terms may give more than the request says. */}
         <Button
           size="xs"
+          loading={today.isPending}
           onClick={() => {
             setName('approve');
           }}

@@ -49,7 +49,7 @@ export function RequestDetail({
         </span>
       }
     >
-      {isOpen && may('ApproveCancellation') && <Decide request={request} today={today.data?.data} />}
+      {isOpen && may('ApproveCancellation') && <Decide request={request} today={today} />}
       {isOpen && !may('ApproveCancellation') && <p className={ui.text}>{t('cancellation.onlyReads')}</p>}
       <Ordered request={request} />
       <Terms request={request} today={isOpen ? today : null} />
