@@ -1,8 +1,12 @@
+import type { Page } from '@playwright/test';
 import { dialog, expect, expectAccessible, field, inEveryLook, open, openAs, row, test } from './fixtures';
 import { askToCancel, Caller, only, paidBooking, type Schemas } from './service';
 
-/** Without the marks that keep an amount together. */
-const plain = (text: string) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+/** A part of a button's name; a dot is a dot. */
+const named = (text: string) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+
+/** The dialog of a decision; the drawer behind it has the word in its title, too. */
+const decision = (page: Page, name: string) => page.getByRole('dialog', { name, exact: true });
 
 const requests = '/cancellation-requests';
 
@@ -23,9 +27,9 @@ test('a request is approved from its drawer, which has an address', inEveryLook,
   await page.goBack();
   await expect(drawer).toBeHidden();
   await open(page, `${requests}?search=${booking.booking_number}#${request.id}`);
-  await drawer.getByRole('button', { name: plain('1,150.00') }).click();
-  const form = dialog(page, t('cancellation.approve'));
-  await form.getByRole('button', { name: plain('1,150.00') }).click();
+  await drawer.getByRole('button', { name: named('1,150.00') }).click();
+  const form = decision(page, t('cancellation.approve'));
+  await form.getByRole('button', { name: named('1,150.00') }).click();
   await expect(form).toBeHidden();
   await expect(drawer.getByText(t('state.cancellation.APPROVED'))).toBeVisible();
   const finance = await Caller.as('FINANCE_ADMIN');
@@ -39,7 +43,7 @@ test('a rejection needs a note, which the request then shows', async ({ page, t 
   await openAs(page, 'ADMIN', `${requests}?search=${booking.booking_number}#${request.id}`);
   const drawer = dialog(page, new RegExp(t('cancellation.title')));
   await drawer.getByRole('button', { name: t('cancellation.reject') }).click();
-  const form = dialog(page, t('cancellation.reject'));
+  const form = decision(page, t('cancellation.reject'));
   await form.locator('[type=submit]').click();
   await expect(field(form, t('cancellation.note'))).toBeFocused();
   await field(form, t('cancellation.note')).fill('The bus has left already');
@@ -65,8 +69,8 @@ test('a decision that came too late is said, and the drawer shows the other one'
   await openAs(page, 'ADMIN', `${requests}?search=${booking.booking_number}`);
   await row(page, booking.booking_number).click();
   const drawer = dialog(page, new RegExp(t('cancellation.title')));
-  await drawer.getByRole('button', { name: plain('1,150.00') }).click();
-  const form = dialog(page, t('cancellation.approve'));
+  await drawer.getByRole('button', { name: named('1,150.00') }).click();
+  const form = decision(page, t('cancellation.approve'));
   await expect(form).toBeVisible();
   const other = await Caller.as('FINANCE_ADMIN');
   await other.post(`/api/v1/admin/cancellation-requests/${request.id}/reject`, { note: 'Not the customer' });
@@ -80,8 +84,8 @@ test('above the limit refund and passengers wait for a second person', async ({ 
   const request = await askToCancel(booking);
   await openAs(page, 'FINANCE_ADMIN', `${requests}?search=${booking.booking_number}#${request.id}`);
   const drawer = dialog(page, new RegExp(t('cancellation.title')));
-  await drawer.getByRole('button', { name: plain('5,750.00') }).click();
-  const form = dialog(page, t('cancellation.approve'));
+  await drawer.getByRole('button', { name: named('5,750.00') }).click();
+  const form = decision(page, t('cancellation.approve'));
   await expect(form.getByText(t('cancellation.willWait'))).toBeVisible();
   await form.locator('[type=submit]').click();
   await expect(form).toBeHidden();
@@ -102,14 +106,14 @@ test('who gets more since the trip was moved is said, with both amounts', async 
   await openAs(page, 'FINANCE_ADMIN', `${requests}?search=${booking.booking_number}#${request.id}`);
   const drawer = dialog(page, new RegExp(t('cancellation.title')));
   await expect(drawer.getByRole('status').filter({ hasText: '1,150.00' })).toContainText('575.00');
-  await expect(drawer.getByRole('button', { name: plain('1,150.00') })).toBeVisible();
+  await expect(drawer.getByRole('button', { name: named('1,150.00') })).toBeVisible();
 });
 
 test('the overview counts open requests, and two keys lead to them', async ({ page, t }) => {
   const booking = await paidBooking();
   await askToCancel(booking);
   await openAs(page, 'SUPPORT_AGENT');
-  const tile = page.getByRole('link', { name: t('wait.cancellations') });
+  const tile = page.getByRole('main').getByRole('link', { name: t('wait.cancellations') });
   await expect(tile).toHaveAttribute('href', /cancellation-requests\?status=REQUESTED$/);
   await expect(tile.locator('b')).toHaveText(/^[1-9]/);
   await expect(async () => {

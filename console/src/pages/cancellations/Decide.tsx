@@ -148,7 +148,7 @@ function About({ request, children }: { request: Request; children: string }) {
 }
 
 /** Whether this much would wait for the approval of a second person: the preview of a refund says so. */
-export function useNeedsApproval(bookingId: string, amount: number, asked: boolean): boolean {
+function useNeedsApproval(bookingId: string, amount: number, asked: boolean): boolean {
   const text = amount.toFixed(2);
   const { data } = useQuery({
     ...previewQueries.ofForm(bookingId, `PARTIAL ${text}`, { refund_type: 'PARTIAL', amount: text }),
