@@ -23,13 +23,16 @@ import (
 
 // booked is a booking of four, one of whom is cancelled, and its trip.
 func booked() (models.Booking, models.Trip) {
-	return models.Booking{
+	b := models.Booking{
 		ID: claims.Passenger, Number: "RB-7XK2M9Q", Seats: 3, Status: models.BookingConfirmed, CancelledPositions: []int{2},
 		Passengers: []models.Passenger{{Name: "مسافر أول"}, {Name: "Cancelled One"}, {Name: "Third <b>Passenger</b>"}, {Name: "مُسافر رابع"}},
-	}, models.Trip{
+	}
+	trip := models.Trip{
 		ID: claims.Trip, Title: "رحلة العمرة", Origin: "الرياض", Destination: "مكة", DepartureAt: noon, ReturnAt: noon.AddDate(0, 0, 3),
 		ProviderName: "Test Tours",
 	}
+
+	return b, trip
 }
 
 func issued(t *testing.T) ticket.Ticket {
