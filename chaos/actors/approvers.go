@@ -32,29 +32,34 @@ func (p *Run) decideApprovals(ctx context.Context, decided map[uuid.UUID]bool) {
 }
 
 // decideApproval approves most refunds, by two API processes at once; has their requester withdraw some; and does both at once with
-// others. Their requester tries to approve them first, which is refused. Which it is follows from the amount, but not from the digit that
+// others. Finance staff order them, and so does an admin who approves a cancellation request before finance staff do. Their requester tries to approve them first, which is refused. Which it is follows from the amount, but not from the digit that
 // decides about payouts.
 func (p *Run) decideApproval(ctx context.Context, r gen.Refund) bool {
 	path := "/api/v1/admin/refunds/" + r.ID.String()
 	approve := request{method: http.MethodPost, path: path + "/approve", body: map[string]any{"note": "Compared with the letter."}}
 	reject := request{method: http.MethodPost, path: path + "/reject", api: 1, body: map[string]any{"note": "Asked for by mistake."}}
 
-	own, ok := p.finance.named("requester").retryUntilDecided(ctx, approve, models.CodeForbidden)
+	requester, second := p.finance, p.admin
+	if r.RequestedBy != nil && p.admin.is(*r.RequestedBy) {
+		requester, second = second, requester
+	}
+
+	own, ok := requester.named("requester").retryUntilDecided(ctx, approve, models.CodeForbidden)
 	if ok && own.Code() == "" {
 		p.Journal.Problemf("requester", "refund %s was approved by its requester", r.ID)
 	}
 
 	switch r.Amount.Halalas() / 10 % 4 {
 	case 0:
-		return p.sendApproval(ctx, p.finance, reject, "refunds withdrawn")
+		return p.sendApproval(ctx, requester, reject, "refunds withdrawn")
 	case 1:
 		var both sync.WaitGroup
 		defer both.Wait()
 
-		both.Go(func() { p.sendApproval(ctx, p.finance, reject, "refunds withdrawn") })
+		both.Go(func() { p.sendApproval(ctx, requester, reject, "refunds withdrawn") })
 	}
 
-	return p.sendApproval(ctx, p.admin, approve, "refunds approved")
+	return p.sendApproval(ctx, second, approve, "refunds approved")
 }
 
 func (p *Run) sendApproval(ctx context.Context, by caller, r request, what string) bool {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
 
 	"rihla/api/gen"
@@ -34,6 +35,15 @@ type caller struct {
 	token   string
 	env     *env.Environment
 	journal *Journal
+}
+
+// is reports whether the caller signed in as this user.
+func (c caller) is(user uuid.UUID) bool {
+	var claims jwt.RegisteredClaims
+
+	_, _, err := jwt.NewParser().ParseUnverified(c.token, &claims)
+
+	return err == nil && claims.Subject == user.String()
 }
 
 func (c caller) named(who string) caller {

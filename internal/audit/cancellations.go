@@ -54,7 +54,7 @@ WHERE (f.id IS NULL) <> (c.refund_amount = 0)
 }
 
 // cancelledShares takes out of a price, and out of a percentage of it, what the earlier cancellations have taken, one after the other, in
-// whole halalas. What had gone back before is that of the refund's order.
+// whole halalas. What had gone back before is that of the refund's order; where nothing goes back there is none to compare with.
 func cancelledShares() check {
 	return check{
 		needs: cancelledTable,
@@ -96,6 +96,7 @@ SELECT 'cancellation-share', 'booking', x.booking_id,
               x.refund_amount)
 FROM x
 WHERE x.paid_amount * 100 <> x.paid OR x.due_amount * 100 <> x.due OR x.refund_amount * 100 <> x.back
-   OR x.given_amount * 100 > greatest(0, x.given) OR x.left_amount * 100 <> x.price - x.policy_given * 100`,
+   OR x.policy_given IS NOT NULL
+      AND (x.given_amount * 100 > greatest(0, x.given) OR x.left_amount * 100 <> x.price - x.policy_given * 100)`,
 	}
 }

@@ -71,6 +71,10 @@ func (s *Store) CancelIn(ctx context.Context, tx bun.Tx, r models.RefundRequest,
 		return Cancelled{}, err
 	}
 
+	if err := noRefundWaits(ctx, tx, t); err != nil {
+		return Cancelled{}, err
+	}
+
 	if plan.cancellation.RefundAmount.IsPositive() {
 		if err := s.planOrder(ctx, tx, &r, t, plan, now); err != nil {
 			return Cancelled{}, err
@@ -237,6 +241,22 @@ func earlierParts(all []models.Cancellation) ([]models.CancelledPart, error) {
 	}
 
 	return parts, nil
+}
+
+// noRefundWaits refuses while a refund of the payment waits for an approval: it reserves money that is free again if it is rejected, and
+// the passengers would have been cancelled for less than their share. Error: INVALID_STATE.
+func noRefundWaits(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction) error {
+	waits, err := tx.NewSelect().Model((*models.Refund)(nil)).Where("rf.payment_transaction_id = ?", t.ID).
+		Where("rf.status = ?", models.RefundPending).Where("rf.approval_pending").Exists(ctx)
+
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for refunds that wait: %w", err)
+	case waits:
+		return models.NewError(models.CodeInvalidState, "cancellation.refund_waits")
+	default:
+		return nil
+	}
 }
 
 // price finds what goes back for a cancellation, and by which terms.

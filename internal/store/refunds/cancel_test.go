@@ -237,6 +237,35 @@ func TestCancellationWaitsForItsApproval(t *testing.T) {
 	}
 }
 
+// While a refund waits for its approval no passenger is cancelled: it reserves what would go back for them. Rejected, it leaves them all of it.
+func TestNothingIsCancelledWhileARefundWaits(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.Approval.Above = models.MustMoney("200.00")
+	b := setup(t, p)
+	tx := b.Paid(t, 3)
+
+	full, err := b.Store.Refunds.OrderRefund(t.Context(), b.Ask(tx, ""), bookstest.Clock())
+	require.NoError(t, err)
+
+	r, order := b.cancelling(tx, 1)
+	early := b.Trip.DepartureAt.Add(-80 * time.Hour)
+	_, err = b.Store.Refunds.Cancel(t.Context(), r, order, early)
+	bookstest.RequireCode(t, models.CodeInvalidState, err)
+	require.Equal(t, 3, b.seatsTaken(t))
+
+	b.DecideApproval(t, models.RefundApproval{RefundID: full.ID, Decision: models.ApprovalRejected, Note: "by mistake"}, models.RoleAdmin)
+	_, err = b.Store.Refunds.SettleRefund(t.Context(), full.ID, models.RefundResult{Status: models.RefundPending}, bookstest.Clock())
+	require.NoError(t, err)
+
+	done, err := b.Store.Refunds.Cancel(t.Context(), r, order, early)
+	require.NoError(t, err)
+	require.Equal(t, "115.00", done.Refund.Amount.String())
+	require.Equal(t, 2, b.seatsTaken(t))
+	b.RequireBooks(t)
+}
+
 // One side bears a refund alone: the other one's balance stays where it was.
 func TestWhoBearsARefund(t *testing.T) {
 	t.Parallel()
