@@ -32,8 +32,8 @@ func (p *Run) decideApprovals(ctx context.Context, decided map[uuid.UUID]bool) {
 }
 
 // decideApproval approves most refunds, by two API processes at once; has their requester withdraw some; and does both at once with
-// others. Finance staff order them, and so does an admin who approves a cancellation request before finance staff do. Their requester tries to approve them first, which is refused. Which it is follows from the amount, but not from the digit that
-// decides about payouts.
+// others. Finance staff order them, and so does an admin who approves a cancellation request before finance staff do. The requester tries
+// to approve them first, which is refused. Which it is follows from the amount, but not from the digit that decides about payouts.
 func (p *Run) decideApproval(ctx context.Context, r gen.Refund) bool {
 	path := "/api/v1/admin/refunds/" + r.ID.String()
 	approve := request{method: http.MethodPost, path: path + "/approve", body: map[string]any{"note": "Compared with the letter."}}
