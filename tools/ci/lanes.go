@@ -33,6 +33,7 @@ var reads = map[string][]string{
 	"./docs":                everything, // documents are held to the code
 	"./e2e/harness/sources": everything, // it copies the service
 	"./e2e/compose":         {"docker-compose.yml", "Dockerfile"},
+	"./e2e/failure":         {"tools/go.mod"}, // the version of Temporal that its stacks start
 	"./e2e/histories":       {"workflows/testdata/"},
 	"./e2e/identity":        {"tools/identity/"},
 	"./internal/config":     {".env.example", "docker-compose.yml", "docs/configuration.md"},
