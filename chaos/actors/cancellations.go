@@ -35,7 +35,6 @@ func (s *story) askToCancel(ctx context.Context, passenger, api int) {
 	withdraw := request{method: http.MethodPost, path: path + "/" + r.ID.String() + "/withdraw"}
 
 	var all sync.WaitGroup
-	defer all.Wait()
 
 	all.Go(func() { s.decide(ctx, s.finance, approve, "cancellations approved") })
 
@@ -47,6 +46,11 @@ func (s *story) askToCancel(ctx context.Context, passenger, api int) {
 	default:
 		all.Go(func() { s.decide(ctx, s.admin, approve, "cancellations approved") })
 	}
+
+	all.Wait()
+
+	// Nothing is approved while a refund of the booking waits for its own approval: what is open still is rejected.
+	s.decide(ctx, s.admin, reject, "cancellations rejected")
 }
 
 // decide sends a decision until it is answered. Another decision, and money that has gone back meanwhile, may have come first.
