@@ -68,7 +68,7 @@ func newWorld(t *testing.T, s *harness.Stack) *world {
 	dear.World.Trip = dear.NewTripAt("6000.00")
 	w.dear = dear.As(models.RoleEndUser)
 
-	w.makeRoom(t)
+	w.enlargeTrips(t)
 	w.keep(t)
 
 	for name := range w.companies {
@@ -91,8 +91,8 @@ func newWorld(t *testing.T, s *harness.Stack) *world {
 	return w
 }
 
-// makeRoom lets the trips take as many bookings as the table makes.
-func (w *world) makeRoom(t *testing.T) {
+// enlargeTrips lets the trips take as many bookings as the table makes.
+func (w *world) enlargeTrips(t *testing.T) {
 	t.Helper()
 
 	for _, query := range []string{"UPDATE buses SET capacity = 100", "UPDATE trips SET capacity = 100"} {

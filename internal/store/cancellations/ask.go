@@ -54,13 +54,34 @@ func (s *Store) Request(ctx context.Context, by db.Actor, a Ask, now time.Time) 
 			return nil
 		}
 
-		return s.approve(ctx, tx, db.Actor{RequestID: by.RequestID}, &out, "", nil, now)
+		return s.approveAlone(ctx, tx, by, &out, now)
 	})
 	if db.Violates(err, "requests_open") {
 		err = models.NewError(models.CodeInvalidState, "cancellation.open")
 	}
 
 	return out, err
+}
+
+// approveAlone approves a request in the service's name. What cannot be approved now, because a refund of the booking waits for its own
+// approval, is left to staff: the customer can do nothing about it.
+func (s *Store) approveAlone(ctx context.Context, tx bun.Tx, by db.Actor, r *models.CancellationRequest, now time.Time) error {
+	approved := *r
+
+	err := tx.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error { // a savepoint
+		return s.approve(ctx, tx, db.Actor{RequestID: by.RequestID}, &approved, "", nil, now)
+	})
+
+	switch {
+	case models.CodeOf(err) == models.CodeInvalidState:
+		return nil
+	case err != nil:
+		return err
+	}
+
+	*r = approved
+
+	return nil
 }
 
 // knownRequest is what the same request has asked for before; nil when it has not. Error: IDEMPOTENCY_KEY_REUSED.

@@ -197,6 +197,13 @@ func TestPoliciesApproveAlone(t *testing.T) {
 
 	r = b.ask(t, *large.BookingID, b.early())
 	require.Equal(t, models.CancellationRequested, r.Status, "115.00 go back")
+
+	waiting := b.Paid(t, 3)
+	_, err := b.Store.Refunds.OrderRefund(t.Context(), b.Ask(waiting, ""), bookstest.Clock())
+	require.NoError(t, err)
+
+	r = b.ask(t, *waiting.BookingID, b.early())
+	require.Equal(t, models.CancellationRequested, r.Status, "nothing is cancelled while a refund waits")
 	b.RequireBooks(t)
 }
 
