@@ -33,11 +33,9 @@ var reads = map[string][]string{
 	"./docs":                everything, // documents are held to the code
 	"./e2e/harness/sources": everything, // it copies the service
 	"./e2e/compose":         {"docker-compose.yml", "Dockerfile"},
-	"./e2e/failure":         {"tools/go.mod"}, // the version of Temporal that its stacks start
 	"./e2e/histories":       {"workflows/testdata/"},
 	"./e2e/identity":        {"tools/identity/"},
 	"./internal/config":     {".env.example", "docker-compose.yml", "docs/configuration.md"},
-	"./internal/devstack":   {"tools/go.mod"},
 	"./internal/store/db":   {"**/*.go", "api/openapi.yaml"}, // statements that name their columns, calls of the audit, values of enums
 	"./models":              {"**/*.go", "api/openapi.yaml"}, // every text has words
 	"./internal/telemetry":  {"docs/"},
