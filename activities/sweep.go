@@ -32,6 +32,8 @@ type Deliverer interface {
 	ResumeCampaign(ctx context.Context, c models.AdCampaign) error
 	// LookAtCancellation has a cancellation request looked at, and starts its workflow if none is running.
 	LookAtCancellation(ctx context.Context, request uuid.UUID) error
+	// LookAtTripCancellation has the cancellation of a trip looked at, and starts its workflow if none is running.
+	LookAtTripCancellation(ctx context.Context, o models.TripCancellationOrder) error
 	// PayoutDecided tells a manual payout that it was decided, and starts its workflow if none is running.
 	PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error)
 	// ApprovalDecided tells a refund that a second person decided about it, or that its time is over, and starts its workflow if none is
@@ -88,6 +90,7 @@ type Swept struct {
 	Approvals int `json:"approvals,omitempty"`
 	Campaigns int `json:"campaigns,omitempty"`
 	Requests  int `json:"requests,omitempty"` // to cancel, without a workflow
+	Trips     int `json:"trips,omitempty"`    // that are called off, without a workflow
 	Holds     int `json:"holds,omitempty"`
 	Silent    int `json:"silent,omitempty"` // channels whose webhooks do not come
 	Shown     int `json:"shown,omitempty"`  // incidents that were opened or resolved
@@ -104,7 +107,7 @@ func (s *Sweep) Run(ctx context.Context) (Swept, error) {
 	)
 
 	lists := []func(context.Context) error{
-		r.payments, r.refunds, r.owed, r.payouts, r.approvals, r.campaigns, r.requests,
+		r.payments, r.refunds, r.owed, r.payouts, r.approvals, r.campaigns, r.requests, r.trips,
 		r.pollSilentChannels, r.runLateChecks, r.incidents, r.outbox,
 	}
 	rand.Shuffle(len(lists), func(i, j int) { //nolint:gosec // so that none is always the last: no secret
@@ -273,6 +276,13 @@ func (r *sweepRun) campaigns(ctx context.Context) error {
 func (r *sweepRun) requests(ctx context.Context) error {
 	found, err := r.Store.Cancellations.LeftBehind(ctx, orderAge, sweepBatch, r.Now())
 	r.out.Requests = handOverEach(ctx, r, found, r.Deliver.LookAtCancellation)
+
+	return err
+}
+
+func (r *sweepRun) trips(ctx context.Context) error {
+	found, err := r.Store.TripCancellations.LeftBehind(ctx, orderAge, sweepBatch, r.Now())
+	r.out.Trips = handOverEach(ctx, r, found, r.Deliver.LookAtTripCancellation)
 
 	return err
 }

@@ -83,6 +83,12 @@ const (
 	AuditTripUpdated   AuditAction = "TRIP_UPDATED"
 	AuditTripDeleted   AuditAction = "TRIP_DELETED"
 	AuditTripPublished AuditAction = "TRIP_PUBLISHED"
+	// What becomes of the cancellation of a trip.
+	AuditTripCancellationAsked    AuditAction = "TRIP_CANCELLATION_REQUESTED"
+	AuditTripCancellationApproved AuditAction = "TRIP_CANCELLATION_APPROVED"
+	AuditTripCancellationRejected AuditAction = "TRIP_CANCELLATION_REJECTED"
+	AuditTripCancellationExpired  AuditAction = "TRIP_CANCELLATION_EXPIRED"
+	AuditTripCancelled            AuditAction = "TRIP_CANCELLED"
 	// AuditTripManifestRead is of the passengers of the trip with their document numbers.
 	AuditTripManifestRead AuditAction = "TRIP_MANIFEST_READ"
 
@@ -91,6 +97,8 @@ const (
 	AuditAdCampaignDeleted AuditAction = "AD_CAMPAIGN_DELETED"
 	AuditAdCampaignPaused  AuditAction = "AD_CAMPAIGN_PAUSED"
 	AuditAdCampaignResumed AuditAction = "AD_CAMPAIGN_RESUMED"
+	// AuditAdCampaignCancelled: its trip does not run, or its payment went back in full.
+	AuditAdCampaignCancelled AuditAction = "AD_CAMPAIGN_CANCELLED"
 )
 
 // What is done to bookings and to money.
@@ -154,10 +162,12 @@ var auditActions = []struct {
 		AuditRestStopCreated, AuditRestStopUpdated, AuditRestStopDeleted,
 	}},
 	{EntityTrip, []AuditAction{
-		AuditTripCreated, AuditTripUpdated, AuditTripDeleted, AuditTripPublished, AuditTripManifestRead,
+		AuditTripCreated, AuditTripUpdated, AuditTripDeleted, AuditTripPublished, AuditTripManifestRead, AuditTripCancellationAsked,
+		AuditTripCancellationApproved, AuditTripCancellationRejected, AuditTripCancellationExpired, AuditTripCancelled,
 	}},
 	{EntityAdCampaign, []AuditAction{
 		AuditAdCampaignCreated, AuditAdCampaignUpdated, AuditAdCampaignDeleted, AuditAdCampaignPaused, AuditAdCampaignResumed,
+		AuditAdCampaignCancelled,
 	}},
 	{EntityBooking, []AuditAction{
 		AuditBookingCancelled, AuditCancellationRequested, AuditCancellationDecided, AuditBookingDocumentsRead, AuditCheckoutLinkSent,

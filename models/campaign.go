@@ -1,6 +1,10 @@
 package models
 
-import "time"
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
 
 // CampaignStatusOnPayment is SCHEDULED while the start lies after today in Riyadh, else ACTIVE (rules: campaigns.dates).
 func CampaignStatusOnPayment(startsOn Date, now time.Time) CampaignStatus {
@@ -83,6 +87,23 @@ func (c *AdCampaign) Editable() error {
 // Days is how many days the campaign runs, both ends counted.
 func (c *AdCampaign) Days() int {
 	return int(c.EndsOn.Time().Sub(c.StartsOn.Time())/(24*time.Hour)) + 1
+}
+
+// Unrun is what of a payment for the campaign is for days that it has not run at now, half-up; today counts as run once it has begun
+// (rules: trips.cancel-campaigns).
+func (c *AdCampaign) Unrun(paid Money, now time.Time) Money {
+	from := DateIn(now).AddDays(1)
+	if from.Before(c.StartsOn) {
+		from = c.StartsOn
+	}
+
+	if c.EndsOn.Before(from) {
+		return Money{}
+	}
+
+	rest := AdCampaign{StartsOn: from, EndsOn: c.EndsOn}
+
+	return Money{d: paid.Times(rest.Days()).d.DivRound(decimal.NewFromInt(int64(c.Days())), moneyScale)}
 }
 
 // CheckPrice says whether the campaign costs at least perDay for each of its days; 0.00 is any price. Error: VALIDATION_ERROR on

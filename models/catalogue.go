@@ -108,7 +108,9 @@ type TripStatus string
 const (
 	TripDraft     TripStatus = "DRAFT"
 	TripPublished TripStatus = "PUBLISHED"
-	TripCancelled TripStatus = "CANCELLED"
+	// TripCancelling: it is being called off, or that waits for an approval. It is not listed and takes no booking.
+	TripCancelling TripStatus = "CANCELLING"
+	TripCancelled  TripStatus = "CANCELLED"
 )
 
 // Trip is what customers book. PricePerSeat includes VAT.

@@ -138,6 +138,7 @@ const (
 	CampaignActive         CampaignStatus = "ACTIVE"
 	CampaignPaused         CampaignStatus = "PAUSED"
 	CampaignEnded          CampaignStatus = "ENDED"
+	CampaignCancelled      CampaignStatus = "CANCELLED" // its trip does not run, or it was refunded in full
 )
 
 // RecordKind is what a ledger entry is about (rules: ledger.lines).
@@ -250,6 +251,11 @@ func EventTypes() []EventType {
 	}
 }
 
+// LiveCampaigns are the states of campaigns that have not ended.
+func LiveCampaigns() []CampaignStatus {
+	return []CampaignStatus{CampaignPendingPayment, CampaignPaymentFailed, CampaignScheduled, CampaignActive, CampaignPaused}
+}
+
 // IncidentKind is what an operator has to look at (rules: incidents.kinds).
 type IncidentKind string
 
@@ -269,6 +275,8 @@ const (
 	IncidentReferenceClash   IncidentKind = "REFERENCE_CONFLICT"
 	IncidentPaymentDisputed  IncidentKind = "PAYMENT_DISPUTED"
 	IncidentOutsideRefund    IncidentKind = "OUTSIDE_REFUND"
+	// IncidentTripBlocked is of a booking that cannot be cancelled although its trip does not run.
+	IncidentTripBlocked IncidentKind = "TRIP_CANCELLATION_BLOCKED"
 )
 
 // IncidentKinds are all kinds, in the order of the API's document.
@@ -277,7 +285,7 @@ func IncidentKinds() []IncidentKind {
 		IncidentAmountMismatch, IncidentCurrencyMismatch, IncidentLatePayment, IncidentRefundFailed, IncidentUnknownReference,
 		IncidentGatewayOutage, IncidentAuditDifference, IncidentRefundMismatch, IncidentRefundUnordered,
 		IncidentUnknownEvent, IncidentWebhookIDReused, IncidentReferenceClash, IncidentPaymentDisputed,
-		IncidentOutsideRefund,
+		IncidentOutsideRefund, IncidentTripBlocked,
 	}
 }
 

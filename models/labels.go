@@ -92,6 +92,7 @@ var campaignLabels = map[CampaignStatus]Label{
 	CampaignActive:         {"نشطة", "Active"},
 	CampaignPaused:         {"متوقفة مؤقتًا", "Paused"},
 	CampaignEnded:          {"منتهية", "Ended"},
+	CampaignCancelled:      {"ملغاة", "Cancelled"},
 }
 
 // Label is the campaign status for people.
@@ -107,9 +108,10 @@ var refundLabels = map[RefundStatus]Label{
 func (s RefundStatus) Label() Label { return refundLabels[s] }
 
 var tripLabels = map[TripStatus]Label{
-	TripDraft:     {"مسودة", "Draft"},
-	TripPublished: {"منشورة", "Published"},
-	TripCancelled: {"ملغاة", "Cancelled"},
+	TripDraft:      {"مسودة", "Draft"},
+	TripPublished:  {"منشورة", "Published"},
+	TripCancelling: {"قيد الإلغاء", "Being cancelled"},
+	TripCancelled:  {"ملغاة", "Cancelled"},
 }
 
 // Label is the trip status for people.
@@ -128,6 +130,7 @@ var incidentLabels = map[IncidentKind]Label{
 	IncidentPaymentDisputed:  {"اعتراض على دفعة", "Payment disputed"},
 	IncidentOutsideRefund:    {"استرداد خارج النظام", "Refunded outside the service"},
 	IncidentReferenceClash:   {"تعارض في المرجع", "Reference conflict"},
+	IncidentTripBlocked:      {"حجز لم يُلغَ مع رحلته", "Booking of a cancelled trip"},
 	IncidentGatewayOutage:    {"تعطل بوابة الدفع", "Gateway outage"},
 	IncidentAuditDifference:  {"فرق في التدقيق", "Audit difference"},
 }
@@ -357,3 +360,13 @@ var cancelRefundLabels = map[CancelRefund]Label{
 
 // Label is how what goes back for a cancellation is found, for people.
 func (r CancelRefund) Label() Label { return cancelRefundLabels[r] }
+
+var tripCancellationLabels = map[TripCancellationStatus]Label{
+	TripCancellationRunning:  {"قيد الإلغاء", "Being cancelled"},
+	TripCancellationDone:     {"ملغاة", "Cancelled"},
+	TripCancellationRejected: {"مرفوض", "Rejected"},
+	TripCancellationExpired:  {"انتهت مهلته", "Expired"},
+}
+
+// Label is the state of the cancellation of a trip for people.
+func (s TripCancellationStatus) Label() Label { return tripCancellationLabels[s] }

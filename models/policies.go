@@ -33,6 +33,8 @@ type Policies struct {
 	CancelReminder time.Duration
 	// Approval says which refunds need the word of a second person.
 	Approval ApprovalRules
+	// TripCancellationAbove is up to what refund_total one person calls a trip off; 0.00: no limit.
+	TripCancellationAbove Money
 	// PayoutAbove is what one person marks as transferred, and what they confirm as manual payouts, within 24 hours; 0.00: no limit.
 	PayoutAbove Money
 	// RescheduleTolerance is how far a trip may be moved before every customer of it may have a full refund.
@@ -83,7 +85,10 @@ func DefaultPolicies() Policies {
 		Login:        LoginRules{PauseMax: 15 * time.Minute, LockAfter: 100},
 		Cancellation: DefaultCancellationPolicy(),
 		Approval:     ApprovalRules{Above: MustMoney("5000.00"), Wait: MaxApprovalWait},
-		LateChecks:   []time.Duration{10 * time.Minute, 2 * time.Hour, 24 * time.Hour},
+
+		TripCancellationAbove: MustMoney("20000.00"),
+
+		LateChecks: []time.Duration{10 * time.Minute, 2 * time.Hour, 24 * time.Hour},
 
 		RescheduleTolerance: 2 * time.Hour,
 		RescheduleNotice:    24 * time.Hour,
@@ -104,4 +109,9 @@ func (p Policies) Hold(m PaymentMethod) time.Duration {
 	}
 
 	return hold
+}
+
+// TripNeedsApproval reports whether calling a trip off whose refunds come to total waits for a second person.
+func (p Policies) TripNeedsApproval(total Money) bool {
+	return p.TripCancellationAbove.IsPositive() && total.Cmp(p.TripCancellationAbove) > 0
 }

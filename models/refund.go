@@ -174,6 +174,14 @@ func RefundAmountChanged(now Money) *Error {
 	return err
 }
 
+// TripRefundsChanged says that calling a trip off would come to another sum of refunds than the one that was expected.
+func TripRefundsChanged(now Money) *Error {
+	err := NewError(CodeRefundAmountChanged, "trip_cancellation.total_changed")
+	err.Details = map[string][]Text{"expected_refund_total": {TextOf("refund.amount_now", "amount", now)}}
+
+	return err
+}
+
 // RefundTransactionStatus is the status of the transaction that a refund adds (rules: refunds.transaction): PARTIAL_REFUND for
 // refund_type PARTIAL, REFUNDED for FULL; a refund by POLICY is what it comes to. last says that nothing of the payment
 // is left after it.

@@ -14,6 +14,9 @@ func RefundWorkflowID(refund uuid.UUID) string { return "refund/" + refund.Strin
 // CancellationWorkflowID is the id of the workflow that waits for the decision about a cancellation request.
 func CancellationWorkflowID(request uuid.UUID) string { return "cancellation/" + request.String() }
 
+// TripCancellationWorkflowID names the one that calls a trip off.
+func TripCancellationWorkflowID(trip uuid.UUID) string { return "trip-cancellation/" + trip.String() }
+
 // CampaignWorkflowID is the id of a paid campaign's workflow.
 func CampaignWorkflowID(campaign uuid.UUID) string { return "campaign/" + campaign.String() }
 

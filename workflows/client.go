@@ -271,6 +271,21 @@ func (c *Client) LookAtCancellation(ctx context.Context, request uuid.UUID) erro
 	return asDomainError(err)
 }
 
+// LookAtTripCancellation has the workflow that calls a trip off look at it, and starts it where none is running. Error:
+// SERVICE_UNAVAILABLE.
+func (c *Client) LookAtTripCancellation(ctx context.Context, o models.TripCancellationOrder) error {
+	_, err := c.temporal.SignalWithStartWorkflow(ctx, models.TripCancellationWorkflowID(o.TripID), SignalLook, nil,
+		client.StartWorkflowOptions{
+			TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout, Priority: behindPayments,
+			StaticSummary:         "Cancellation of trip " + o.TripID.String(),
+			StaticDetails:         "Cancels each booking with its refund. Signal pause to stop before the next booking, resume to go on.",
+			TypedSearchAttributes: temporal.NewSearchAttributes(attrProviderID.ValueSet(o.ProviderID.String())),
+			WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		}, TripCancellation, o)
+
+	return asDomainError(err)
+}
+
 // PayoutDecided tells a manual payout that finance staff have decided about it, and starts its workflow again if none is
 // running. wait waits until the decision is applied. Error: SERVICE_UNAVAILABLE.
 func (c *Client) PayoutDecided(ctx context.Context, r models.Refund) (wait func(context.Context) error, err error) {

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"rihla/activities"
 	"rihla/models"
@@ -42,6 +43,13 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 
+	return newWorldWith(t, workflows.Refund)
+}
+
+// newWorldWith has another workflow in place of Refund.
+func newWorldWith(t *testing.T, refund any) *world {
+	t.Helper()
+
 	var suite testsuite.WorkflowTestSuite
 
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
@@ -54,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	w.RegisterActivity(posts)
 	w.RegisterActivity(sweep)
 	w.RegisterWorkflow(workflows.Campaign)
-	w.RegisterWorkflow(workflows.Refund)
+	w.RegisterWorkflowWithOptions(refund, workflow.RegisterOptions{Name: "Refund"})
 	w.OnUpsertTypedSearchAttributes(mock.MatchedBy(func(sa temporal.SearchAttributes) bool {
 		w.upserts.Store(&sa)
 

@@ -10,6 +10,7 @@ func Register(r Registry) {
 	r.RegisterWorkflow(Payment)
 	r.RegisterWorkflow(Refund)
 	r.RegisterWorkflow(Cancellation)
+	r.RegisterWorkflow(TripCancellation)
 	r.RegisterWorkflow(Campaign)
 	r.RegisterWorkflow(LatePayment)
 	r.RegisterWorkflow(Reconcile)

@@ -270,15 +270,18 @@ func (e TimelineKind) Valid() bool {
 
 // Defines values for TripStatus.
 const (
-	CANCELLED TripStatus = "CANCELLED"
-	DRAFT     TripStatus = "DRAFT"
-	PUBLISHED TripStatus = "PUBLISHED"
+	CANCELLED  TripStatus = "CANCELLED"
+	CANCELLING TripStatus = "CANCELLING"
+	DRAFT      TripStatus = "DRAFT"
+	PUBLISHED  TripStatus = "PUBLISHED"
 )
 
 // Valid indicates whether the value is a known member of the TripStatus enum.
 func (e TripStatus) Valid() bool {
 	switch e {
 	case CANCELLED:
+		return true
+	case CANCELLING:
 		return true
 	case DRAFT:
 		return true
@@ -468,7 +471,7 @@ type AdCampaign struct {
 	StartsOn   openapi_types.Date `json:"starts_on"`
 
 	// Status PENDING_PAYMENT until it is paid, PAYMENT_FAILED when it was not. Paid: SCHEDULED until `starts_on`, ACTIVE, PAUSED by
-	// staff, ENDED after `ends_on`.
+	// staff, ENDED after `ends_on`, CANCELLED when it was refunded in full or its trip does not run.
 	Status        CampaignStatus     `json:"status"`
 	StatusLabelAr string             `json:"status_label_ar"`
 	StatusLabelEn string             `json:"status_label_en"`
@@ -992,8 +995,29 @@ type BusesAnswer struct {
 // CalendarPeriod A calendar period.
 type CalendarPeriod string
 
+// CampaignRefundRequest What of a campaign to refund.
+//
+// Example: {"reason":"The company wants other days","refund_type":"FULL"}
+type CampaignRefundRequest struct {
+	// Amount An amount in SAR of at least 0.01, with at most 2 decimals.
+	//
+	// Example: 150
+	Amount *PositiveMoney `json:"amount,omitempty"`
+
+	// ExpectedAmount An amount in SAR of at least 0.01, with at most 2 decimals.
+	//
+	// Example: 150
+	ExpectedAmount *PositiveMoney `json:"expected_amount,omitempty"`
+
+	// Reason For the books and the audit log.
+	Reason *string `json:"reason,omitempty"`
+
+	// RefundType All that is left of it, or `amount`.
+	RefundType models.RefundType `json:"refund_type"`
+}
+
 // CampaignStatus PENDING_PAYMENT until it is paid, PAYMENT_FAILED when it was not. Paid: SCHEDULED until `starts_on`, ACTIVE, PAUSED by
-// staff, ENDED after `ends_on`.
+// staff, ENDED after `ends_on`, CANCELLED when it was refunded in full or its trip does not run.
 type CampaignStatus = models.CampaignStatus
 
 // CancelBookingRequest Who is cancelled and what goes back. Without `passenger_ids` all that are not cancelled. `amount` with AMOUNT and only then.
@@ -1027,6 +1051,19 @@ type CancelBookingRequest struct {
 
 // CancelRefund How what goes back is found.
 type CancelRefund = models.CancelRefund
+
+// CancelTripRequest Why a trip is cancelled, and what that comes to.
+//
+// Example: {"expected_refund_total":2300,"reason":"The bus broke down"}
+type CancelTripRequest struct {
+	// ExpectedRefundTotal An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	ExpectedRefundTotal Money `json:"expected_refund_total"`
+
+	// Reason For the books and the audit log. Customers are not sent it.
+	Reason string `json:"reason"`
+}
 
 // CancellationQuote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
 //
@@ -4179,7 +4216,7 @@ type Trip struct {
 	ReturnAt     *time.Time           `json:"return_at"`
 	SeatsLeft    int                  `json:"seats_left"`
 
-	// Status The state of a trip. The public catalogue has PUBLISHED ones only.
+	// Status The state of a trip. The public catalogue has PUBLISHED ones only. CANCELLING ones are being called off, or that waits for an approval.
 	Status        TripStatus `json:"status"`
 	StatusLabelAr string     `json:"status_label_ar"`
 	StatusLabelEn string     `json:"status_label_en"`
@@ -4251,6 +4288,120 @@ type TripBookingsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
+// TripCancellation The cancellation of a trip. `seats`, `refund_total`, `clawback_total`, `open_checkouts` and `campaigns` are those of the moment of asking; the counts of bookings and refunds are those of now.
+type TripCancellation struct {
+	// ApprovalAbove The limit of then; null: none.
+	ApprovalAbove *Money `json:"approval_above"`
+
+	// ApprovalUntil Until when it can be approved, or could; null where it needs no approval.
+	ApprovalUntil *time.Time `json:"approval_until"`
+
+	// Bookings That are paid, or were.
+	Bookings  int64 `json:"bookings"`
+	Campaigns int64 `json:"campaigns"`
+
+	// Cancelled Of these.
+	Cancelled int64 `json:"cancelled"`
+
+	// ClawbackTotal An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	ClawbackTotal Money `json:"clawback_total"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency      Currency            `json:"currency"`
+	DecidedAt     *time.Time          `json:"decided_at"`
+	DecidedBy     *openapi_types.UUID `json:"decided_by"`
+	DecidedByName *string             `json:"decided_by_name"`
+
+	// DoneAt When the trip became CANCELLED.
+	DoneAt *time.Time         `json:"done_at"`
+	ID     openapi_types.UUID `json:"id"`
+
+	// NeedsApproval It waits for a second person; nothing is cancelled yet.
+	NeedsApproval bool    `json:"needs_approval"`
+	Note          *string `json:"note"`
+	OpenCheckouts int64   `json:"open_checkouts"`
+	Reason        string  `json:"reason"`
+
+	// RefundTotal An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundTotal Money `json:"refund_total"`
+
+	// RefundedTotal An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundedTotal Money `json:"refunded_total"`
+
+	// RefundsByHand Of the pending and the failed ones, those that wait for their manual payout.
+	RefundsByHand int64 `json:"refunds_by_hand"`
+
+	// RefundsFailed That the gateway did not make: each has an incident, and waits for its manual payout or was rejected.
+	RefundsFailed    int64              `json:"refunds_failed"`
+	RefundsPending   int64              `json:"refunds_pending"`
+	RefundsSucceeded int64              `json:"refunds_succeeded"`
+	RequestedAt      time.Time          `json:"requested_at"`
+	RequestedBy      openapi_types.UUID `json:"requested_by"`
+	RequestedByName  *string            `json:"requested_by_name"`
+	Seats            int64              `json:"seats"`
+
+	// Status CANCELLING while bookings are being cancelled, or a second person has to approve it (`needs_approval`); CANCELLED once nobody is booked any more; REJECTED or EXPIRED when it
+	// was not approved, and the trip is PUBLISHED.
+	Status        TripCancellationStatus `json:"status"`
+	StatusLabelAr string                 `json:"status_label_ar"`
+	StatusLabelEn string                 `json:"status_label_en"`
+	TripID        openapi_types.UUID     `json:"trip_id"`
+}
+
+// TripCancellationAnswer defines model for TripCancellationAnswer.
+type TripCancellationAnswer struct {
+	// Data The cancellation of a trip. `seats`, `refund_total`, `clawback_total`, `open_checkouts` and `campaigns` are those of the moment of asking; the counts of bookings and refunds are those of now.
+	Data TripCancellation `json:"data"`
+}
+
+// TripCancellationPreview What cancelling the trip would come to now.
+type TripCancellationPreview struct {
+	// Bookings Paid ones.
+	Bookings int64 `json:"bookings"`
+
+	// Campaigns Campaigns that have not ended.
+	Campaigns int64 `json:"campaigns"`
+
+	// ClawbackTotal An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	ClawbackTotal Money `json:"clawback_total"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// NeedsApproval It would wait for a second person.
+	NeedsApproval bool `json:"needs_approval"`
+
+	// OpenCheckouts Bookings that wait for their payment.
+	OpenCheckouts int64 `json:"open_checkouts"`
+
+	// RefundTotal An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	RefundTotal Money `json:"refund_total"`
+
+	// Seats Of the paid bookings, without passengers that are cancelled already.
+	Seats  int64              `json:"seats"`
+	TripID openapi_types.UUID `json:"trip_id"`
+}
+
+// TripCancellationPreviewAnswer defines model for TripCancellationPreviewAnswer.
+type TripCancellationPreviewAnswer struct {
+	// Data What cancelling the trip would come to now.
+	Data TripCancellationPreview `json:"data"`
+}
+
+// TripCancellationStatus CANCELLING while bookings are being cancelled, or a second person has to approve it (`needs_approval`); CANCELLED once nobody is booked any more; REJECTED or EXPIRED when it
+// was not approved, and the trip is PUBLISHED.
+type TripCancellationStatus = models.TripCancellationStatus
+
 // TripInput A trip. Bus, hotel and rest stops must be live ones of the same company.
 //
 // Example: {"bus_id":"019ab0c2-7000-7aaa-8bbb-000000000004","capacity":45,"departure_at":"2026-12-04T05:00:00Z","destination":"AlUla","hotel_id":"019ab0c2-7000-7aaa-8bbb-000000000003","origin":"Riyadh","price_per_seat":575,"rest_stop_ids":["019ab0c2-7000-7aaa-8bbb-000000000005"],"return_at":"2026-12-06T18:00:00Z","title":"Weekend in AlUla","type":"TOURISM"}
@@ -4282,7 +4433,7 @@ type TripInput struct {
 	Type TripType `json:"type"`
 }
 
-// TripStatus The state of a trip. The public catalogue has PUBLISHED ones only.
+// TripStatus The state of a trip. The public catalogue has PUBLISHED ones only. CANCELLING ones are being called off, or that waits for an approval.
 type TripStatus string
 
 // TripType The kind of trip.
@@ -4466,6 +4617,12 @@ type WebhookSignature = string
 
 // WebhookTimestamp defines model for WebhookTimestamp.
 type WebhookTimestamp = string
+
+// RefundAdCampaignParams defines parameters for RefundAdCampaign.
+type RefundAdCampaignParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
 
 // ListAuditLogsParams defines parameters for ListAuditLogs.
 type ListAuditLogsParams struct {
@@ -5668,6 +5825,9 @@ type ShowCheckoutPageParams struct {
 // ShowCheckoutPageParamsLang defines parameters for ShowCheckoutPage.
 type ShowCheckoutPageParamsLang string
 
+// RefundAdCampaignJSONRequestBody defines body for RefundAdCampaign for application/json ContentType.
+type RefundAdCampaignJSONRequestBody = CampaignRefundRequest
+
 // CorrectBookingJSONRequestBody defines body for CorrectBooking for application/json ContentType.
 type CorrectBookingJSONRequestBody = BookingCorrection
 
@@ -5824,6 +5984,15 @@ type CreateProviderTripJSONRequestBody = TripInput
 // ReplaceProviderTripJSONRequestBody defines body for ReplaceProviderTrip for application/json ContentType.
 type ReplaceProviderTripJSONRequestBody = TripInput
 
+// CancelTripJSONRequestBody defines body for CancelTrip for application/json ContentType.
+type CancelTripJSONRequestBody = CancelTripRequest
+
+// ApproveTripCancellationJSONRequestBody defines body for ApproveTripCancellation for application/json ContentType.
+type ApproveTripCancellationJSONRequestBody = ApproveRefundRequest
+
+// RejectTripCancellationJSONRequestBody defines body for RejectTripCancellation for application/json ContentType.
+type RejectTripCancellationJSONRequestBody = RejectRefundRequest
+
 // ReportCheckInsJSONRequestBody defines body for ReportCheckIns for application/json ContentType.
 type ReportCheckInsJSONRequestBody = CheckInReports
 
@@ -5844,6 +6013,9 @@ type ServerInterface interface {
 	// ResumeAdCampaign Resume an ad campaign
 	// (POST /api/v1/ad-campaigns/{id}/resume)
 	ResumeAdCampaign(c *fiber.Ctx, id ID) error
+	// RefundAdCampaign Refund a paid campaign
+	// (POST /api/v1/admin/ad-campaigns/{id}/refund)
+	RefundAdCampaign(c *fiber.Ctx, id ID, params RefundAdCampaignParams) error
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(c *fiber.Ctx, params ListAuditLogsParams) error
@@ -6306,6 +6478,21 @@ type ServerInterface interface {
 	// ListTripBookings List a trip's bookings and their passengers
 	// (GET /api/v1/provider/trips/{id}/bookings)
 	ListTripBookings(c *fiber.Ctx, id ID, params ListTripBookingsParams) error
+	// CancelTrip Cancel a trip
+	// (POST /api/v1/provider/trips/{id}/cancel)
+	CancelTrip(c *fiber.Ctx, id ID) error
+	// PreviewTripCancellation Preview what cancelling a trip comes to
+	// (GET /api/v1/provider/trips/{id}/cancel-preview)
+	PreviewTripCancellation(c *fiber.Ctx, id ID) error
+	// ApproveTripCancellation Approve the cancellation of a trip
+	// (POST /api/v1/provider/trips/{id}/cancel/approve)
+	ApproveTripCancellation(c *fiber.Ctx, id ID) error
+	// RejectTripCancellation Reject or withdraw the cancellation of a trip
+	// (POST /api/v1/provider/trips/{id}/cancel/reject)
+	RejectTripCancellation(c *fiber.Ctx, id ID) error
+	// GetTripCancellation Get the cancellation of a trip
+	// (GET /api/v1/provider/trips/{id}/cancellation)
+	GetTripCancellation(c *fiber.Ctx, id ID) error
 	// ListCheckIns List a trip's passengers and their check-ins
 	// (GET /api/v1/provider/trips/{id}/check-ins)
 	ListCheckIns(c *fiber.Ctx, id ID) error
@@ -6458,6 +6645,57 @@ func (siw *ServerInterfaceWrapper) ResumeAdCampaign(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ResumeAdCampaign(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RefundAdCampaign operation middleware
+func (siw *ServerInterfaceWrapper) RefundAdCampaign(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RefundAdCampaignParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RefundAdCampaign(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -13190,6 +13428,151 @@ func (siw *ServerInterfaceWrapper) ListTripBookings(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// CancelTrip operation middleware
+func (siw *ServerInterfaceWrapper) CancelTrip(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CancelTrip(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PreviewTripCancellation operation middleware
+func (siw *ServerInterfaceWrapper) PreviewTripCancellation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PreviewTripCancellation(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ApproveTripCancellation operation middleware
+func (siw *ServerInterfaceWrapper) ApproveTripCancellation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ApproveTripCancellation(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RejectTripCancellation operation middleware
+func (siw *ServerInterfaceWrapper) RejectTripCancellation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RejectTripCancellation(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetTripCancellation operation middleware
+func (siw *ServerInterfaceWrapper) GetTripCancellation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetTripCancellation(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListCheckIns operation middleware
 func (siw *ServerInterfaceWrapper) ListCheckIns(c *fiber.Ctx) error {
 
@@ -13764,6 +14147,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/ad-campaigns/:id/resume", wrapper.ResumeAdCampaign)
 
+	router.Post(options.BaseURL+"/api/v1/admin/ad-campaigns/:id/refund", wrapper.RefundAdCampaign)
+
 	router.Get(options.BaseURL+"/api/v1/admin/audit-logs", wrapper.ListAuditLogs)
 
 	router.Get(options.BaseURL+"/api/v1/admin/audit-logs/export", wrapper.ExportAuditLogs)
@@ -14072,6 +14457,16 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/bookings", wrapper.ListTripBookings)
 
+	router.Post(options.BaseURL+"/api/v1/provider/trips/:id/cancel", wrapper.CancelTrip)
+
+	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/cancel-preview", wrapper.PreviewTripCancellation)
+
+	router.Post(options.BaseURL+"/api/v1/provider/trips/:id/cancel/approve", wrapper.ApproveTripCancellation)
+
+	router.Post(options.BaseURL+"/api/v1/provider/trips/:id/cancel/reject", wrapper.RejectTripCancellation)
+
+	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/cancellation", wrapper.GetTripCancellation)
+
 	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/check-ins", wrapper.ListCheckIns)
 
 	router.Post(options.BaseURL+"/api/v1/provider/trips/:id/check-ins", wrapper.ReportCheckIns)
@@ -14182,6 +14577,50 @@ func (response ResumeAdCampaign200JSONResponse) VisitResumeAdCampaignResponse(ct
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type RefundAdCampaignRequestObject struct {
+	ID     ID `json:"id"`
+	Params RefundAdCampaignParams
+	Body   *RefundAdCampaignJSONRequestBody
+}
+
+type RefundAdCampaignResponseObject interface {
+	VisitRefundAdCampaignResponse(ctx *fiber.Ctx) error
+}
+
+type RefundAdCampaign201ResponseHeaders struct {
+	Location string
+}
+
+type RefundAdCampaign201JSONResponse struct {
+	Body    RefundAnswer
+	Headers RefundAdCampaign201ResponseHeaders
+}
+
+func (response RefundAdCampaign201JSONResponse) VisitRefundAdCampaignResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RefundAdCampaign202ResponseHeaders struct {
+	Location string
+}
+
+type RefundAdCampaign202JSONResponse struct {
+	Body    RefundAnswer
+	Headers RefundAdCampaign202ResponseHeaders
+}
+
+func (response RefundAdCampaign202JSONResponse) VisitRefundAdCampaignResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Location", fmt.Sprint(response.Headers.Location))
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response.Body)
 }
 
 type ListAuditLogsRequestObject struct {
@@ -17361,6 +17800,103 @@ func (response ListTripBookings200JSONResponse) VisitListTripBookingsResponse(ct
 	return ctx.JSON(&response)
 }
 
+type CancelTripRequestObject struct {
+	ID   ID `json:"id"`
+	Body *CancelTripJSONRequestBody
+}
+
+type CancelTripResponseObject interface {
+	VisitCancelTripResponse(ctx *fiber.Ctx) error
+}
+
+type CancelTrip200JSONResponse TripCancellationAnswer
+
+func (response CancelTrip200JSONResponse) VisitCancelTripResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CancelTrip202JSONResponse TripCancellationAnswer
+
+func (response CancelTrip202JSONResponse) VisitCancelTripResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type PreviewTripCancellationRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type PreviewTripCancellationResponseObject interface {
+	VisitPreviewTripCancellationResponse(ctx *fiber.Ctx) error
+}
+
+type PreviewTripCancellation200JSONResponse TripCancellationPreviewAnswer
+
+func (response PreviewTripCancellation200JSONResponse) VisitPreviewTripCancellationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ApproveTripCancellationRequestObject struct {
+	ID   ID `json:"id"`
+	Body *ApproveTripCancellationJSONRequestBody
+}
+
+type ApproveTripCancellationResponseObject interface {
+	VisitApproveTripCancellationResponse(ctx *fiber.Ctx) error
+}
+
+type ApproveTripCancellation200JSONResponse TripCancellationAnswer
+
+func (response ApproveTripCancellation200JSONResponse) VisitApproveTripCancellationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type RejectTripCancellationRequestObject struct {
+	ID   ID `json:"id"`
+	Body *RejectTripCancellationJSONRequestBody
+}
+
+type RejectTripCancellationResponseObject interface {
+	VisitRejectTripCancellationResponse(ctx *fiber.Ctx) error
+}
+
+type RejectTripCancellation200JSONResponse TripCancellationAnswer
+
+func (response RejectTripCancellation200JSONResponse) VisitRejectTripCancellationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetTripCancellationRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetTripCancellationResponseObject interface {
+	VisitGetTripCancellationResponse(ctx *fiber.Ctx) error
+}
+
+type GetTripCancellation200JSONResponse TripCancellationAnswer
+
+func (response GetTripCancellation200JSONResponse) VisitGetTripCancellationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListCheckInsRequestObject struct {
 	ID ID `json:"id"`
 }
@@ -17702,6 +18238,9 @@ type StrictServerInterface interface {
 	// ResumeAdCampaign Resume an ad campaign
 	// (POST /api/v1/ad-campaigns/{id}/resume)
 	ResumeAdCampaign(ctx context.Context, request ResumeAdCampaignRequestObject) (ResumeAdCampaignResponseObject, error)
+	// RefundAdCampaign Refund a paid campaign
+	// (POST /api/v1/admin/ad-campaigns/{id}/refund)
+	RefundAdCampaign(ctx context.Context, request RefundAdCampaignRequestObject) (RefundAdCampaignResponseObject, error)
 	// ListAuditLogs List the audit log
 	// (GET /api/v1/admin/audit-logs)
 	ListAuditLogs(ctx context.Context, request ListAuditLogsRequestObject) (ListAuditLogsResponseObject, error)
@@ -18164,6 +18703,21 @@ type StrictServerInterface interface {
 	// ListTripBookings List a trip's bookings and their passengers
 	// (GET /api/v1/provider/trips/{id}/bookings)
 	ListTripBookings(ctx context.Context, request ListTripBookingsRequestObject) (ListTripBookingsResponseObject, error)
+	// CancelTrip Cancel a trip
+	// (POST /api/v1/provider/trips/{id}/cancel)
+	CancelTrip(ctx context.Context, request CancelTripRequestObject) (CancelTripResponseObject, error)
+	// PreviewTripCancellation Preview what cancelling a trip comes to
+	// (GET /api/v1/provider/trips/{id}/cancel-preview)
+	PreviewTripCancellation(ctx context.Context, request PreviewTripCancellationRequestObject) (PreviewTripCancellationResponseObject, error)
+	// ApproveTripCancellation Approve the cancellation of a trip
+	// (POST /api/v1/provider/trips/{id}/cancel/approve)
+	ApproveTripCancellation(ctx context.Context, request ApproveTripCancellationRequestObject) (ApproveTripCancellationResponseObject, error)
+	// RejectTripCancellation Reject or withdraw the cancellation of a trip
+	// (POST /api/v1/provider/trips/{id}/cancel/reject)
+	RejectTripCancellation(ctx context.Context, request RejectTripCancellationRequestObject) (RejectTripCancellationResponseObject, error)
+	// GetTripCancellation Get the cancellation of a trip
+	// (GET /api/v1/provider/trips/{id}/cancellation)
+	GetTripCancellation(ctx context.Context, request GetTripCancellationRequestObject) (GetTripCancellationResponseObject, error)
 	// ListCheckIns List a trip's passengers and their check-ins
 	// (GET /api/v1/provider/trips/{id}/check-ins)
 	ListCheckIns(ctx context.Context, request ListCheckInsRequestObject) (ListCheckInsResponseObject, error)
@@ -18347,6 +18901,48 @@ func (sh *strictHandler) ResumeAdCampaign(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(ResumeAdCampaignResponseObject); ok {
 		if err := validResponse.VisitResumeAdCampaignResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RefundAdCampaign operation middleware
+func (sh *strictHandler) RefundAdCampaign(ctx *fiber.Ctx, id ID, params RefundAdCampaignParams) error {
+	var request RefundAdCampaignRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	var body RefundAdCampaignJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RefundAdCampaign(ctx.UserContext(), request.(RefundAdCampaignRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RefundAdCampaign")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RefundAdCampaignResponseObject); ok {
+		if err := validResponse.VisitRefundAdCampaignResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -23227,6 +23823,186 @@ func (sh *strictHandler) ListTripBookings(ctx *fiber.Ctx, id ID, params ListTrip
 		return err
 	} else if validResponse, ok := response.(ListTripBookingsResponseObject); ok {
 		if err := validResponse.VisitListTripBookingsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CancelTrip operation middleware
+func (sh *strictHandler) CancelTrip(ctx *fiber.Ctx, id ID) error {
+	var request CancelTripRequestObject
+
+	request.ID = id
+
+	var body CancelTripJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CancelTrip(ctx.UserContext(), request.(CancelTripRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CancelTrip")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CancelTripResponseObject); ok {
+		if err := validResponse.VisitCancelTripResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PreviewTripCancellation operation middleware
+func (sh *strictHandler) PreviewTripCancellation(ctx *fiber.Ctx, id ID) error {
+	var request PreviewTripCancellationRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewTripCancellation(ctx.UserContext(), request.(PreviewTripCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewTripCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PreviewTripCancellationResponseObject); ok {
+		if err := validResponse.VisitPreviewTripCancellationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ApproveTripCancellation operation middleware
+func (sh *strictHandler) ApproveTripCancellation(ctx *fiber.Ctx, id ID) error {
+	var request ApproveTripCancellationRequestObject
+
+	request.ID = id
+
+	var body ApproveTripCancellationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ApproveTripCancellation(ctx.UserContext(), request.(ApproveTripCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ApproveTripCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ApproveTripCancellationResponseObject); ok {
+		if err := validResponse.VisitApproveTripCancellationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RejectTripCancellation operation middleware
+func (sh *strictHandler) RejectTripCancellation(ctx *fiber.Ctx, id ID) error {
+	var request RejectTripCancellationRequestObject
+
+	request.ID = id
+
+	var body RejectTripCancellationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RejectTripCancellation(ctx.UserContext(), request.(RejectTripCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RejectTripCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RejectTripCancellationResponseObject); ok {
+		if err := validResponse.VisitRejectTripCancellationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetTripCancellation operation middleware
+func (sh *strictHandler) GetTripCancellation(ctx *fiber.Ctx, id ID) error {
+	var request GetTripCancellationRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTripCancellation(ctx.UserContext(), request.(GetTripCancellationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTripCancellation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetTripCancellationResponseObject); ok {
+		if err := validResponse.VisitGetTripCancellationResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -4,7 +4,7 @@ package audit
 func bookingChecks() []check {
 	return []check{
 		bookingStatus(), bookingTerms(), campaignStatus(), tripSeats(), bookingPassengers(), cancellations(), cancelledShares(), checkIns(),
-		passengerNames(),
+		passengerNames(), tripCancellations(),
 	}
 }
 
@@ -33,13 +33,13 @@ WHERE (b.status = 'CONFIRMED') <> (coalesce(p.kept, false) AND coalesce(g.passen
 
 func campaignStatus() check {
 	return check{
-		rules: []Rule{{"campaign-status", "A campaign is SCHEDULED, ACTIVE, PAUSED or ENDED exactly when it was paid."}},
+		rules: []Rule{{"campaign-status", "A campaign is SCHEDULED, ACTIVE, PAUSED or ENDED exactly when it was paid, unless it is CANCELLED."}},
 		sql: `
 WITH paid AS (
     SELECT DISTINCT ad_campaign_id AS id FROM payment_transactions WHERE status = 'PAID' AND ad_campaign_id IS NOT NULL)
 SELECT 'campaign-status', 'campaign', c.id, format('%s, %s', c.status, CASE WHEN p.id IS NULL THEN 'not paid' ELSE 'paid' END)
 FROM ad_campaigns AS c LEFT JOIN paid AS p ON p.id = c.id
-WHERE (c.status IN ('SCHEDULED', 'ACTIVE', 'PAUSED', 'ENDED')) <> (p.id IS NOT NULL)`,
+WHERE c.status <> 'CANCELLED' AND (c.status IN ('SCHEDULED', 'ACTIVE', 'PAUSED', 'ENDED')) <> (p.id IS NOT NULL)`,
 	}
 }
 

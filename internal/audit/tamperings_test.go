@@ -14,7 +14,7 @@ func tamperings(w *world) []tampering {
 	return slices.Concat(recordTamperings(w), balanceTamperings(w), transferTamperings(w), refundTamperings(w), stateTamperings(w),
 		lostTamperings(w), subjectTamperings(w), traceTamperings(w), wayTamperings(w), reversalTamperings(w), eventTamperings(w), factTamperings(w),
 		returnTamperings(w), outsideTamperings(w), secondDebitTamperings(w), approvalTamperings(w), archiveTamperings(), snapshotTamperings(),
-		logTamperings(w), cancellationTamperings(w), checkInTamperings(w))
+		logTamperings(w), cancellationTamperings(w), checkInTamperings(w), tripTamperings(w))
 }
 
 func of(id uuid.UUID) func(*testing.T) uuid.UUID {

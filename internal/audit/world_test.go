@@ -58,6 +58,9 @@ type world struct {
 	parts                  models.PaymentTransaction // of three seats, two of which were cancelled one after the other
 	byPlatform, byProvider models.Refund             // what went back for each of the two, by whom it was borne
 
+	calledOff models.PaymentTransaction // of a trip that two people have called off
+	tripOff   uuid.UUID                 // that trip
+
 	owedAgain, repaid models.Refund // that failed after they had succeeded; the second was paid out then
 }
 
@@ -107,6 +110,7 @@ func newWorld(t *testing.T) *world {
 	w.refundByPolicy(t)
 	w.cancelParts(t)
 	w.correctNames(t)
+	w.callOff(t)
 	w.refundByHand(t)
 	w.revertTwice(t)
 	w.cameBack(t)

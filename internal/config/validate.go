@@ -105,6 +105,10 @@ func (c Config) validateBounds(p *problems) {
 
 	c.validateAdmission(p)
 
+	if c.Policies.TripCancellationAbove.IsNegative() {
+		p.addf("TRIP_CANCELLATION_APPROVAL_ABOVE must be at least 0 (0: no trip needs an approval)")
+	}
+
 	if c.Policies.CancellationReminder <= 0 {
 		p.addf("CANCELLATION_REMIND_AFTER must be more than zero")
 	}

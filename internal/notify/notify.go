@@ -62,7 +62,10 @@ const (
 	DataDepartureWas = "departure_was"
 	DataTokenID      = "token_id"      // of the secret that the link of the mail gets when it is sent
 	DataBookingStays = "booking_stays" // not empty: the refund has not cancelled the booking
-	DataRefundable   = "refundable"    // not empty: the customer may have all of it back
+	// DataTripCancelled, not empty: the booking is cancelled because its trip does not run; DataUnpaid: and nothing was paid for it.
+	DataTripCancelled = "trip_cancelled"
+	DataUnpaid        = "unpaid"
+	DataRefundable    = "refundable" // not empty: the customer may have all of it back
 )
 
 // MessageOf is the message of an outbox row.

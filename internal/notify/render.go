@@ -123,6 +123,7 @@ type values struct {
 	Payout  string // its reference
 
 	Refundable, Stays, Nothing bool // Nothing goes back
+	TripOff, Unpaid            bool // why it is cancelled, and why nothing goes back
 }
 
 // tableRow is one line of a mail's table.
@@ -236,6 +237,8 @@ func (w *writer) values(m Message) (values, error) {
 	}
 
 	v.Refundable, v.Stays = m.Data[DataRefundable] != "", m.Data[DataBookingStays] != ""
+
+	v.TripOff, v.Unpaid = m.Data[DataTripCancelled] != "", m.Data[DataUnpaid] != ""
 
 	v.Note = clean(m.Data[DataNote])
 

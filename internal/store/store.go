@@ -19,6 +19,7 @@ import (
 	"rihla/internal/store/payments"
 	"rihla/internal/store/refunds"
 	"rihla/internal/store/seed"
+	"rihla/internal/store/tripcancel"
 	"rihla/models"
 )
 
@@ -35,8 +36,10 @@ type Store struct {
 	Refunds   *refunds.Store
 	// Cancellations are requests of customers to cancel what they have paid.
 	Cancellations *cancellations.Store
-	Inbox         *inbox.Store
-	Seed          *seed.Store
+	// TripCancellations call trips off.
+	TripCancellations *tripcancel.Store
+	Inbox             *inbox.Store
+	Seed              *seed.Store
 
 	policies models.Policies
 }
@@ -70,7 +73,7 @@ func OpenLazy(url string, p models.Policies, o db.Options) (*Store, error) {
 	return &Store{
 		DB: pool, Accounts: accounts.New(pool, p), Catalogue: trips, Ledger: ledger.New(pool, p), Incidents: incidents.New(pool),
 		Outbox: outbox.New(pool, p), Bookings: booked, Payments: paid, Refunds: back, Inbox: inbox.NewStore(pool),
-		Cancellations: cancellations.New(pool, p, back), Seed: seed.New(pool, p),
+		Cancellations: cancellations.New(pool, p, back), TripCancellations: tripcancel.New(pool, p, trips, paid, back), Seed: seed.New(pool, p),
 		policies: p,
 	}, nil
 }

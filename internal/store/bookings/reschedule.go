@@ -83,6 +83,10 @@ func (m *tripMove) lockBookings(ctx context.Context, tx bun.Tx, seen *models.Tri
 func (m *tripMove) update(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 	was := *t
 
+	if t.Status == models.TripCancelling || t.Status == models.TripCancelled {
+		return models.NewError(models.CodeInvalidState, "trip_cancellation.fixed", "status", t.Status)
+	}
+
 	return catalogue.SaveTrip(ctx, tx, m.by, t, func(t *models.Trip) error {
 		err := m.apply(t)
 		t.Status, t.SeatsTaken = was.Status, was.SeatsTaken

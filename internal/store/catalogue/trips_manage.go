@@ -145,9 +145,11 @@ func (s *Store) PublishTrip(ctx context.Context, by db.Actor, id uuid.UUID, now 
 // it, paid or waiting for their payment: they have to be cancelled or refunded first; FORBIDDEN.
 func (s *Store) DeleteTrip(ctx context.Context, by db.Actor, id uuid.UUID, now time.Time) error {
 	return deleteResource(ctx, s, tripKind, by, id, func(_ context.Context, _ bun.Tx, t *models.Trip) error {
-		if t.SeatsTaken > 0 {
-			return models.NewError(models.CodeInvalidState,
-				"trip.seats_booked", "n", t.SeatsTaken)
+		switch {
+		case t.Status == models.TripCancelling:
+			return models.NewError(models.CodeInvalidState, "trip_cancellation.fixed", "status", t.Status)
+		case t.SeatsTaken > 0:
+			return models.NewError(models.CodeInvalidState, "trip.seats_booked", "n", t.SeatsTaken)
 		}
 
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
+	"rihla/internal/store/outbox"
 	"rihla/models"
 )
 
@@ -25,12 +26,34 @@ var errAttemptAppeared = errors.New("an attempt was opened meanwhile")
 // INVALID_STATE unless it is PENDING_PAYMENT, and when the gateway has reported its payment.
 func (s *Store) CancelBooking(
 	ctx context.Context, by db.Actor, id uuid.UUID, now time.Time,
+) (models.Booking, *models.PaymentTransaction, error) {
+	b, pending, err := s.cancelUnpaid(ctx, unpaidCancel{by: by, id: id}, now)
+
+	return b, pending, err
+}
+
+// CancelForTrip is CancelBooking in the service's own name, for a trip that is called off. The customer is told.
+func (s *Store) CancelForTrip(ctx context.Context, id uuid.UUID, now time.Time) (*models.PaymentTransaction, error) {
+	_, pending, err := s.cancelUnpaid(ctx, unpaidCancel{id: id, tripOff: true}, now)
+
+	return pending, err
+}
+
+// unpaidCancel is the cancellation of a booking that was not paid.
+type unpaidCancel struct {
+	by      db.Actor
+	id      uuid.UUID
+	tripOff bool // by the service: the trip does not run
+}
+
+func (s *Store) cancelUnpaid(
+	ctx context.Context, c unpaidCancel, now time.Time,
 ) (b models.Booking, pendingAttempt *models.PaymentTransaction, err error) {
 	// The attempt is locked before the booking, as everywhere. Only once the booking is locked no further attempt can be
 	// opened; one that was in between has to be locked first in its turn.
 	for range db.MaxTxTries {
 		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-			b, pendingAttempt, err = s.cancelBooking(ctx, tx, by, id, now)
+			b, pendingAttempt, err = s.cancelBooking(ctx, tx, c, now)
 
 			return err
 		})
@@ -47,25 +70,27 @@ func (s *Store) CancelBooking(
 }
 
 func (s *Store) cancelBooking(
-	ctx context.Context, tx bun.Tx, by db.Actor, id uuid.UUID, now time.Time,
+	ctx context.Context, tx bun.Tx, c unpaidCancel, now time.Time,
 ) (b models.Booking, pending *models.PaymentTransaction, err error) {
-	if pending, err = lockPending(ctx, tx, id); err != nil {
+	if pending, err = lockPending(ctx, tx, c.id); err != nil {
 		return b, nil, err
 	}
 
-	if err := tx.NewSelect().Model(&b).Where("id = ?", id).For("NO KEY UPDATE").Scan(ctx); err != nil {
+	if err := tx.NewSelect().Model(&b).Where("id = ?", c.id).For("NO KEY UPDATE").Scan(ctx); err != nil {
 		return b, nil, db.NotFound(err)
 	}
 
-	if err := mayCancel(by, &b); err != nil {
-		return b, nil, err
+	if !c.tripOff {
+		if err := mayCancel(c.by, &b); err != nil {
+			return b, nil, err
+		}
 	}
 
 	if b.Status != models.BookingPendingPayment {
 		return b, nil, models.NewError(models.CodeInvalidState, "booking.cancelled_state", "status", b.Status)
 	}
 
-	if err := othersPaying(ctx, tx, id, pending); err != nil {
+	if err := othersPaying(ctx, tx, c.id, pending); err != nil {
 		return b, nil, err
 	}
 
@@ -85,7 +110,42 @@ func (s *Store) cancelBooking(
 		return b, nil, err
 	}
 
-	return b, pending, db.Audit(ctx, tx, by, models.AuditBookingCancelled, models.EntityBooking, &id, map[string]any{"seats": b.Seats})
+	if c.tripOff {
+		if err := tellTripOff(ctx, tx, &b); err != nil {
+			return b, nil, err
+		}
+	}
+
+	return b, pending, db.Audit(ctx, tx, c.by, models.AuditBookingCancelled, models.EntityBooking, &c.id, map[string]any{"seats": b.Seats})
+}
+
+// tellTripOff tells the customer of a booking that was not paid that its trip does not run. Without an attempt there is nothing that the
+// message would belong to: nobody has gone on to pay.
+func tellTripOff(ctx context.Context, tx bun.Tx, b *models.Booking) error {
+	var last uuid.UUID
+
+	err := tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("booking_id = ?", b.ID).
+		Where("kind = ?", models.KindPayment).Order("attempt DESC").Limit(1).Scan(ctx, &last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+
+	if err != nil {
+		return fmt.Errorf("read attempts: %w", err)
+	}
+
+	var trip models.Trip
+	if err := tx.NewSelect().Model(&trip).Column("title", "departure_at").Where("id = ?", b.TripID).Scan(ctx); err != nil {
+		return fmt.Errorf("read trip: %w", err)
+	}
+
+	facts := outbox.BookingFacts(b, &trip, models.Money{})
+	facts["trip_cancelled"], facts["unpaid"] = "true", "true"
+
+	_, err = outbox.InsertMessages(ctx, tx, outbox.NewMessages(models.NotifyBookingCancelled, last, b.ID.String(), b.Locale,
+		b.ContactEmail, b.ContactPhone, facts))
+
+	return err
 }
 
 // mayCancel lets the owner, support agents and admins through.

@@ -380,10 +380,18 @@ func tellCancelled(ctx context.Context, tx bun.Tx, c *models.Cancellation) error
 		facts["booking_stays"] = "true"
 	}
 
+	if c.Cause == models.RefundTripCancelled {
+		facts["trip_cancelled"] = "true"
+	}
+
 	_, err = outbox.InsertMessages(ctx, tx, outbox.NewMessages(models.NotifyBookingCancelled, payment, c.ID.String(), b.Locale,
 		b.ContactEmail, b.ContactPhone, facts))
 	if err != nil {
 		return err
+	}
+
+	if c.Cause == models.RefundTripCancelled && c.CancelledBy == nil {
+		return nil // the company has called the trip off itself: it needs no mail about each booking
 	}
 
 	_, err = outbox.TellCompany(ctx, tx, b.ProviderID, func() ([]outbox.CompanyNews, error) {

@@ -27,52 +27,57 @@ import (
 func (s *Store) OrderRefund(ctx context.Context, r models.RefundRequest, now time.Time) (models.Refund, error) {
 	var out models.Refund
 
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		out = models.Refund{}
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		out, err = s.OrderIn(ctx, tx, r, now)
 
-		if err := db.BindKey(ctx, tx, r.Claim, r.ID); err != nil {
-			return err
-		}
-
-		if err := lockRefundID(ctx, tx, r.ID); err != nil {
-			return err
-		}
-
-		t, err := lockRefundable(ctx, tx, r)
-		if err != nil {
-			return err
-		}
-
-		err = tx.NewSelect().Model(&out).Where("id = ?", r.ID).Scan(ctx)
-		if err == nil {
-			return sameRefund(&out, &r)
-		}
-
-		if !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-
-		plan, err := s.planRefund(ctx, tx, &r, t, now)
-		if err != nil {
-			return err
-		}
-
-		if err := s.writeOrder(ctx, tx, r, plan, t); err != nil {
-			return err
-		}
-
-		if plan.cancellation != nil {
-			if err := plan.keep(ctx, tx, &r, now); err != nil {
-				return err
-			}
-		}
-
-		out = plan.refund
-
-		return nil
+		return err
 	})
 
 	return out, err
+}
+
+// OrderIn is OrderRefund within the caller's transaction.
+func (s *Store) OrderIn(ctx context.Context, tx bun.Tx, r models.RefundRequest, now time.Time) (models.Refund, error) {
+	var out models.Refund
+
+	if err := db.BindKey(ctx, tx, r.Claim, r.ID); err != nil {
+		return out, err
+	}
+
+	if err := lockRefundID(ctx, tx, r.ID); err != nil {
+		return out, err
+	}
+
+	t, err := lockRefundable(ctx, tx, r)
+	if err != nil {
+		return out, err
+	}
+
+	err = tx.NewSelect().Model(&out).Where("id = ?", r.ID).Scan(ctx)
+	if err == nil {
+		return out, sameRefund(&out, &r)
+	}
+
+	if !errors.Is(err, sql.ErrNoRows) {
+		return out, err
+	}
+
+	plan, err := s.planRefund(ctx, tx, &r, t, now)
+	if err != nil {
+		return out, err
+	}
+
+	if err := s.writeOrder(ctx, tx, r, plan, t); err != nil {
+		return out, err
+	}
+
+	if plan.cancellation != nil {
+		if err := plan.keep(ctx, tx, &r, now); err != nil {
+			return out, err
+		}
+	}
+
+	return plan.refund, nil
 }
 
 // planRefund is the refund of t that is asked for, with what it comes to and whether it needs an approval, and the cancellation that

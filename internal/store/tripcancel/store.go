@@ -1,0 +1,96 @@
+// Package tripcancel has the SQL of calling a trip off: what it comes to, asking, deciding, and cancelling booking after booking. What a
+// cancellation does to a booking and to its money is in the packages refunds and bookings.
+package tripcancel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"rihla/internal/store/catalogue"
+	"rihla/internal/store/db"
+	"rihla/internal/store/payments"
+	"rihla/internal/store/refunds"
+	"rihla/models"
+)
+
+// Store is safe for concurrent use.
+type Store struct {
+	db        *db.DB
+	policies  models.Policies
+	catalogue *catalogue.Store
+	payments  *payments.Store
+	refunds   *refunds.Store
+}
+
+// New is the store on a pool of connections.
+func New(pool *db.DB, p models.Policies, trips *catalogue.Store, attempts *payments.Store, back *refunds.Store) *Store {
+	return &Store{db: pool, policies: p, catalogue: trips, payments: attempts, refunds: back}
+}
+
+// byID reads one, under a lock unless that is empty. Error: NOT_FOUND.
+func byID(ctx context.Context, in bun.IDB, id uuid.UUID, lock string) (models.TripCancellation, error) {
+	var c models.TripCancellation
+
+	q := in.NewSelect().Model(&c).Where("tc.id = ?", id)
+	if lock != "" {
+		q = q.For(lock)
+	}
+
+	return c, db.NotFound(q.Scan(ctx))
+}
+
+// ofTrip reads the newest of a trip. Error: NOT_FOUND.
+func ofTrip(ctx context.Context, in bun.IDB, trip uuid.UUID) (models.TripCancellation, error) {
+	var c models.TripCancellation
+
+	err := in.NewSelect().Model(&c).Where("tc.trip_id = ?", trip).Order("tc.requested_at DESC", "tc.id DESC").Limit(1).Scan(ctx)
+
+	return c, db.NotFound(err)
+}
+
+// Get is the newest cancellation of a trip that the actor sees, with the names of who asked and decided. Error: NOT_FOUND.
+func (s *Store) Get(ctx context.Context, by db.Actor, trip uuid.UUID) (models.TripCancellation, error) {
+	if by.Role.IsProvider() || by.Role.IsAdmin() {
+		if _, err := s.catalogue.GetProviderTrip(ctx, by, trip); err != nil {
+			return models.TripCancellation{}, err
+		}
+	}
+
+	c, err := ofTrip(ctx, s.db, trip)
+	if err != nil {
+		return c, err
+	}
+
+	people := db.People{}
+	people.Name(&c.RequestedBy, &c.RequesterName)
+	people.Name(c.DecidedBy, &c.DeciderName)
+
+	return c, people.Read(ctx, s.db)
+}
+
+// moveTrip is the guarded UPDATE of a trip's status; the trip is locked.
+func moveTrip(ctx context.Context, tx bun.Tx, trip uuid.UUID, from, to models.TripStatus) error {
+	res, err := tx.NewUpdate().Model((*models.Trip)(nil)).Set("status = ?", to).Set("updated_at = now()").
+		Where("id = ?", trip).Where(db.Still, bun.Ident("status"), from).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("move trip: %w", err)
+	}
+
+	return db.AffectedOne(res, "trip")
+}
+
+// note writes the audit entry of a step.
+func note(ctx context.Context, tx bun.Tx, by db.Actor, action models.AuditAction, c *models.TripCancellation, more map[string]any) error {
+	details := map[string]any{
+		"cancellation_id": c.ID, "status": c.Status, "needs_approval": c.ApprovalPending, "bookings": c.Bookings, "seats": c.Seats,
+		"refund_total": c.RefundTotal, "clawback_total": c.ClawbackTotal,
+	}
+	for key, value := range more {
+		details[key] = value
+	}
+
+	return db.Audit(ctx, tx, by, action, models.EntityTrip, &c.TripID, details)
+}

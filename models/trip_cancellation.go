@@ -1,0 +1,144 @@
+package models
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+)
+
+// TripCancellationStatus is the state of the cancellation of a trip.
+type TripCancellationStatus string
+
+// The states of the cancellation of a trip.
+const (
+	TripCancellationRunning  TripCancellationStatus = "CANCELLING" // or it waits for its approval
+	TripCancellationDone     TripCancellationStatus = "CANCELLED"  // nobody is booked on the trip any more
+	TripCancellationRejected TripCancellationStatus = "REJECTED"   // by a second person, or withdrawn
+	TripCancellationExpired  TripCancellationStatus = "EXPIRED"    // nobody has approved it in time
+)
+
+// TripCancellationSums are what the cancellation of a trip comes to. Amounts are in SAR.
+type TripCancellationSums struct {
+	Bookings      int   `bun:"bookings"` // paid
+	Seats         int   `bun:"seats"`    // of these, without the passengers that are cancelled already
+	RefundTotal   Money `bun:"refund_total"`
+	ClawbackTotal Money `bun:"clawback_total"` // of it, what the company was paid out already and owes
+	OpenCheckouts int   `bun:"open_checkouts"` // bookings that wait for their payment
+	Campaigns     int   `bun:"campaigns"`      // that have not ended
+}
+
+// TripCancellation calls a trip off (rules: trips.cancel). The sums are those of the moment of asking.
+type TripCancellation struct {
+	bun.BaseModel `bun:"table:trip_cancellations,alias:tc"`
+
+	ID     uuid.UUID              `bun:"id,pk"`
+	TripID uuid.UUID              `bun:"trip_id"`
+	Status TripCancellationStatus `bun:"status"`
+	Reason string                 `bun:"reason"` // may name a person
+	TripCancellationSums
+	RequestedBy     uuid.UUID  `bun:"requested_by"`
+	RequestedAt     time.Time  `bun:"requested_at"`
+	ApprovalAbove   *Money     `bun:"approval_above"` // the limit of then; nil: none
+	ApprovalUntil   *time.Time `bun:"approval_until"` // nil: it needs no approval
+	ApprovalPending bool       `bun:"approval_pending"`
+	DecidedBy       *uuid.UUID `bun:"decided_by"`
+	DecidedAt       *time.Time `bun:"decided_at"`
+	Note            string     `bun:"note"` // of who decided
+	LookedAt        *time.Time `bun:"looked_at"`
+	DoneAt          *time.Time `bun:"done_at"`
+
+	ProviderID    uuid.UUID `bun:"-"` // of the trip, where it is read
+	RequesterName string    `bun:"-"` // read for people only
+	DeciderName   string    `bun:"-"` // the same
+}
+
+// Approve writes into a cancellation that is being ordered what it needs: above the limit it waits for a second person, until its time is
+// over or the trip departs.
+func (c *TripCancellation) Approve(above Money, wait time.Duration, departure time.Time) {
+	if !above.IsPositive() {
+		return
+	}
+
+	c.ApprovalAbove = &above
+
+	if c.RefundTotal.Cmp(above) <= 0 {
+		return
+	}
+
+	until := c.RequestedAt.Add(wait)
+	if departure.Before(until) {
+		until = departure
+	}
+
+	c.ApprovalUntil, c.ApprovalPending = &until, true
+}
+
+// IsUnderWay reports that bookings are being cancelled: nobody has to approve it any more.
+func (c *TripCancellation) IsUnderWay() bool {
+	return c.Status == TripCancellationRunning && !c.ApprovalPending
+}
+
+// ApprovalTimeIsOver reports that the cancellation has waited for an approval in vain.
+func (c *TripCancellation) ApprovalTimeIsOver(now time.Time) bool {
+	return c.ApprovalPending && !now.Before(*c.ApprovalUntil)
+}
+
+// MayDecide says whether a person may decide so at now; again is true for a decision that only repeats the one that is kept. Errors:
+// FORBIDDEN for the approval by the requester; INVALID_STATE when it needs no approval, or was decided otherwise or by another person.
+func (c *TripCancellation) MayDecide(approve bool, by uuid.UUID) (again bool, err error) {
+	switch {
+	case approve && c.RequestedBy == by:
+		return false, NewError(CodeForbidden, "trip_cancellation.own")
+	case c.ApprovalUntil == nil:
+		return false, NewError(CodeInvalidState, "trip_cancellation.no_approval")
+	case c.ApprovalPending:
+		return false, nil
+	case c.DecidedBy != nil && *c.DecidedBy == by && approve == (c.Status != TripCancellationRejected):
+		return true, nil
+	default:
+		return false, NewError(CodeInvalidState, "trip_cancellation.decided", "status", c.Status)
+	}
+}
+
+// TripCancellationCounts say how far the cancellation of a trip is, of the bookings that were paid when it was asked for or since.
+type TripCancellationCounts struct {
+	Bookings         int
+	Cancelled        int
+	RefundsSucceeded int
+	RefundsPending   int
+	RefundsFailed    int   // that their gateway did not make: each has an incident and waits for its manual payout, or was rejected
+	RefundsByHand    int   // pending or failed ones that wait for their manual payout
+	RefundedTotal    Money // of those that have succeeded
+	Undecided        int   // pending ones that their gateway has to decide, or a second person
+}
+
+// TripCancellationOrder is what the workflow that calls a trip off is started with, and goes on with in a new run.
+type TripCancellationOrder struct {
+	ID         uuid.UUID
+	TripID     uuid.UUID
+	ProviderID uuid.UUID
+
+	After   uuid.UUID // the last booking that was dealt with; uuid.Nil: none
+	Blocked int       // bookings that could not be cancelled in this pass
+	Passes  int       // over all bookings, that are over
+	Paused  bool      // by an operator
+	Ended   bool      // nobody is booked any more; refunds are under way
+}
+
+// OpenTripCancellation is how the cancellation of a trip stands, for its workflow.
+type OpenTripCancellation struct {
+	Status          TripCancellationStatus
+	ApprovalPending bool
+	Until           time.Time // until when it may be approved; zero: it needs no approval
+	Sums            TripCancellationSums
+}
+
+// CancelledForTrip is what became of one booking, or campaign, of a trip that is called off.
+type CancelledForTrip struct {
+	Refund  *RefundOrder // that is under way; nil: nothing goes back
+	Gateway Gateway      // of the refund, or of the attempt
+	Attempt uuid.UUID    // whose checkout is still open; uuid.Nil: none
+	Booking uuid.UUID    // uuid.Nil: of a campaign
+	Blocked Code         // why it cannot be cancelled now; empty: it is
+}
