@@ -28,6 +28,7 @@ type owners struct {
 	requests  []uuid.UUID
 	woken     int
 	shown     []models.ShownIncident
+	trips     []models.TripCancellationOrder
 	payouts   []models.Refund
 	approvals []models.Refund
 	silent    bool // it does not answer about events
@@ -75,6 +76,10 @@ func (o *owners) ResumeCampaign(_ context.Context, c models.AdCampaign) error {
 
 func (o *owners) LookAtCancellation(_ context.Context, id uuid.UUID) error {
 	return o.take(func() { o.requests = append(o.requests, id) })
+}
+
+func (o *owners) LookAtTripCancellation(_ context.Context, t models.TripCancellationOrder) error {
+	return o.take(func() { o.trips = append(o.trips, t) })
 }
 
 func (o *owners) PayoutDecided(_ context.Context, r models.Refund) (func(context.Context) error, error) {

@@ -62,7 +62,7 @@ func (p *Payments) EndTripCampaign(ctx context.Context, id, campaign uuid.UUID) 
 	return out, asActivityError(err)
 }
 
-// FinishTripCancellation makes the trip CANCELLED once nobody is booked on it, and reports whether it is.
+// FinishTripCancellation makes the trip CANCELLED once no booking of it is live, and reports whether it is.
 func (p *Payments) FinishTripCancellation(ctx context.Context, id uuid.UUID) (bool, error) {
 	done, err := p.Store.TripCancellations.Finish(ctx, id, p.Now())
 

@@ -61,12 +61,12 @@ func TestWordsOfStates(t *testing.T) {
 		want["balance"][string(s)] = s.Label()
 	}
 
-	for _, s := range []models.TripStatus{models.TripDraft, models.TripPublished, models.TripCancelled} {
+	for _, s := range []models.TripStatus{models.TripDraft, models.TripPublished, models.TripCancelling, models.TripCancelled} {
 		want["trip"][string(s)] = s.Label()
 	}
 
 	for _, s := range []models.CampaignStatus{
-		models.CampaignPendingPayment, models.CampaignPaymentFailed, models.CampaignScheduled, models.CampaignActive, models.CampaignPaused, models.CampaignEnded,
+		models.CampaignPendingPayment, models.CampaignPaymentFailed, models.CampaignScheduled, models.CampaignActive, models.CampaignPaused, models.CampaignEnded, models.CampaignCancelled,
 	} {
 		want["campaign"][string(s)] = s.Label()
 	}

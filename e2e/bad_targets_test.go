@@ -108,6 +108,10 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 			map[string]any{"refund": "AMOUNT", "amount": models.MustMoney("1.00"), "cause": "OTHER", "reason": "no reason"},
 		},
 		{
+			"RefundAdCampaign", http.MethodPost, "/api/v1/admin/ad-campaigns/" + campaign.String() + "/refund", w.As(models.RoleFinanceAdmin),
+			map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("1.00"), "reason": "other days"},
+		},
+		{
 			"RefundLatePayment", http.MethodPost, "/api/v1/admin/payment-transactions/" + w.paid.Payment.TransactionID.String() + "/refund",
 			w.As(models.RoleFinanceAdmin),
 			map[string]any{"reason": "once more"},
@@ -180,6 +184,11 @@ func (w *targets) providerTargets() []target {
 		{"InviteCompanyStaff", http.MethodPost, "/api/v1/provider/staff", w.As(models.RoleProviderAdmin), map[string]any{
 			"name": "Somebody", "email": "somebody.new@rihla.test", "phone": "+966500000009", "role": models.RoleProviderStaff,
 		}},
+		{"CancelTrip", http.MethodPost, tripPath(w.Stack) + "/cancel", w.As(models.RoleProviderAdmin), map[string]any{
+			"reason": "no bus", "expected_refund_total": models.MustMoney("123456.00"),
+		}},
+		{"ApproveTripCancellation", http.MethodPost, tripPath(w.Stack) + "/cancel/approve", admin, map[string]any{"note": "called them"}},
+		{"RejectTripCancellation", http.MethodPost, tripPath(w.Stack) + "/cancel/reject", admin, map[string]any{"note": "it runs"}},
 		{"CreateProvider", http.MethodPost, "/api/v1/admin/providers", admin, company},
 		{"ReplaceProvider", http.MethodPut, path, admin, company},
 		{"PatchProvider", http.MethodPatch, path, admin, company},

@@ -113,6 +113,7 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 	campaign := s.NewCampaign("100.00", 1)
 	change("UPDATE ad_campaigns SET deleted_at = now() WHERE id = $1", campaign)()
 
+	unbought := s.NewCampaign("100.00", 2)
 	unpaid, asked, cancelled, resent, noted := customer.Book(1), customer.Book(1), customer.Book(1), customer.Book(1), models.NewID()
 	paid := func(b harness.Booking) func() {
 		return func() {
@@ -161,6 +162,15 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 			map[string]any{"refund": "FULL"},
 			http.StatusConflict,
 			models.CodeInvalidState, paid(cancelled), http.StatusOK,
+		},
+		"RefundAdCampaign": {
+			finance, "/api/v1/admin/ad-campaigns/" + unbought.String() + "/refund",
+			map[string]any{"refund_type": models.RefundFull},
+			http.StatusConflict, models.CodeInvalidState, func() {
+				attempt := decoded[transaction](t, http.StatusCreated, s.As(models.RoleProviderAdmin).Post(campaignIntentPath(unbought), byCard()))
+				require.NoError(t, s.Pay(*attempt.CheckoutURL, "succeed"))
+				require.Equal(t, models.TransactionPaid, awaitTransaction(t, s, attempt.ID).Status)
+			}, http.StatusCreated,
 		},
 		// Money that came late is ordered back by the service itself: what a person could order ends no sooner than the test.
 		"RefundLatePayment": {

@@ -104,6 +104,7 @@ var unread = []string{
 	"VerifyEmail", "ResetPassword", // the tokens of mails (e2e/identity)
 	"ApproveRefund", "RejectRefund", "RejectRefundPayout", "RefundLatePayment", // what is decided, or was never asked
 	"ApproveCancellation", "RejectCancellation",
+	"CancelTrip", "ApproveTripCancellation", "RejectTripCancellation", "RefundAdCampaign", // another sum, and what was never asked or paid
 }
 
 // typedBodies sends the body of every operation with all its texts written in every way, and once more as it is meant.

@@ -9,6 +9,18 @@ ALTER TABLE ad_campaigns
     ADD CONSTRAINT ad_campaigns_status_check CHECK (
         status IN ('PENDING_PAYMENT', 'PAYMENT_FAILED', 'SCHEDULED', 'ACTIVE', 'PAUSED', 'ENDED', 'CANCELLED')) NOT VALID;
 
+-- The kinds that were there, and one more.
+DO $$
+DECLARE
+    kinds text;
+BEGIN
+    SELECT pg_get_constraintdef(oid) INTO STRICT kinds FROM pg_constraint
+    WHERE conrelid = 'incidents'::regclass AND conname = 'incidents_kind_check';
+    ALTER TABLE incidents DROP CONSTRAINT incidents_kind_check;
+    EXECUTE format('ALTER TABLE incidents ADD CONSTRAINT incidents_kind_check %s',
+        replace(kinds, 'ARRAY[', 'ARRAY[''TRIP_CANCELLATION_BLOCKED''::text, '));
+END $$;
+
 -- The figures are those of the moment of asking. While approval_pending nothing is cancelled; the trip is unlisted all the same.
 CREATE TABLE trip_cancellations (
     id               uuid PRIMARY KEY,
@@ -50,7 +62,7 @@ CREATE TRIGGER trip_cancellations_kept BEFORE DELETE ON trip_cancellations
 CREATE TRIGGER trip_cancellations_no_truncate BEFORE TRUNCATE ON trip_cancellations
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_trip_cancellation_change();
 
--- What was asked for never changes. It is decided once, by a second person where it needs one, and is done once nobody is booked any more.
+-- What was asked for never changes. It is decided once, by a second person where it needs one, and is done once no booking is live.
 CREATE FUNCTION guard_trip_cancellation() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     course CONSTANT text[] := '{status,approval_pending,decided_by,decided_at,note,looked_at,done_at}';

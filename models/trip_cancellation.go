@@ -13,9 +13,9 @@ type TripCancellationStatus string
 // The states of the cancellation of a trip.
 const (
 	TripCancellationRunning  TripCancellationStatus = "CANCELLING" // or it waits for its approval
-	TripCancellationDone     TripCancellationStatus = "CANCELLED"  // nobody is booked on the trip any more
+	TripCancellationDone     TripCancellationStatus = "CANCELLED"  // no booking of the trip is live any more
 	TripCancellationRejected TripCancellationStatus = "REJECTED"   // by a second person, or withdrawn
-	TripCancellationExpired  TripCancellationStatus = "EXPIRED"    // nobody has approved it in time
+	TripCancellationExpired  TripCancellationStatus = "EXPIRED"    // it was not approved in time
 )
 
 // TripCancellationSums are what the cancellation of a trip comes to. Amounts are in SAR.
@@ -74,7 +74,7 @@ func (c *TripCancellation) Approve(above Money, wait time.Duration, departure ti
 	c.ApprovalUntil, c.ApprovalPending = &until, true
 }
 
-// IsUnderWay reports that bookings are being cancelled: nobody has to approve it any more.
+// IsUnderWay reports that bookings are being cancelled: no approval is missing.
 func (c *TripCancellation) IsUnderWay() bool {
 	return c.Status == TripCancellationRunning && !c.ApprovalPending
 }
@@ -123,7 +123,7 @@ type TripCancellationOrder struct {
 	Blocked int       // bookings that could not be cancelled in this pass
 	Passes  int       // over all bookings, that are over
 	Paused  bool      // by an operator
-	Ended   bool      // nobody is booked any more; refunds are under way
+	Ended   bool      // no booking is live any more; refunds are under way
 }
 
 // OpenTripCancellation is how the cancellation of a trip stands, for its workflow.

@@ -328,9 +328,9 @@ func (c *tripCancellation) endCampaigns(ctx workflow.Context) error {
 	return c.idle(ctx)
 }
 
-// finish makes the trip CANCELLED once nobody is booked on it, or waits for the next pass.
+// finish makes the trip CANCELLED once no booking of it is live, or waits for the next pass.
 func (c *tripCancellation) finish(ctx workflow.Context) error {
-	dctx := withDatabase(ctx, "Make the trip CANCELLED if nobody is booked on it any more")
+	dctx := withDatabase(ctx, "Make the trip CANCELLED if no booking of it is live")
 	if err := workflow.ExecuteLocalActivity(dctx, payments.FinishTripCancellation, c.order.ID).Get(ctx, &c.order.Ended); err != nil {
 		return err
 	}

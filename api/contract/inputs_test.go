@@ -43,7 +43,7 @@ var never = map[Input][]string{
 
 // numbers are the JSON numbers and booleans of bodies, and what they are. Amounts stay numbers: clients send what they have computed.
 var numbers = map[string]string{
-	"price": "money", "price_per_seat": "money", "amount": "money", "expected_amount": "money", "commission_rate": "rate",
+	"price": "money", "price_per_seat": "money", "amount": "money", "expected_amount": "money", "expected_refund_total": "money", "commission_rate": "rate",
 	"capacity": "integer", "stars": "integer", "latitude": "coordinate", "longitude": "coordinate",
 }
 

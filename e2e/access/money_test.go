@@ -119,6 +119,8 @@ func (w *world) aboutRefunds(t *testing.T, c cell) request {
 	switch c.operation {
 	case "RefundBooking":
 		return w.refund(c)
+	case "RefundAdCampaign": // it is not paid
+		return request{ids: kept(c, w.shared["AdCampaign A"]), body: object{"refund_type": models.RefundFull}}
 	case "CancelPaidBooking":
 		return request{ids: w.refund(c).ids, body: object{"refund": "FULL"}}
 	case "ApproveCancellation":

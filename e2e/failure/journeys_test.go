@@ -79,6 +79,10 @@ func journeys() []journey {
 				"cancellation request APPROVED 1 seats 115.00",
 			},
 		},
+		{
+			name: "trip called off", prepare: callOff, env: map[string]string{"REFUND_APPROVAL_ABOVE": "200.00"},
+			want: []string{"refund FULL SUCCEEDED 115.00", "booking CANCELLED 1 seats, held f 115.00", "cancellation DONE 1 seats 115.00"},
+		},
 		{name: "swept", prepare: sweepOrphan, want: []string{"transaction PAYMENT credit_card FAILED EXPIRED 115.00 0.00 0.00"}},
 	}
 }

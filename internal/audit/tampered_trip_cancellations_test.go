@@ -60,7 +60,7 @@ func tripTamperings(w *world) []tampering {
 	return []tampering{
 		{"trip-cancellation", "a trip that runs", "UPDATE trips SET status = 'PUBLISHED' WHERE id = $1", []any{w.tripOff}, of(w.tripOff), nil},
 		{
-			"trip-cancellation", "somebody who is still booked", "UPDATE bookings SET status = 'PENDING_PAYMENT', seats_held = true WHERE id = $1",
+			"trip-cancellation", "a booking that is live", "UPDATE bookings SET status = 'PENDING_PAYMENT', seats_held = true WHERE id = $1",
 			[]any{w.calledOff.BookingID},
 			of(w.tripOff),
 			[]string{"booking-status", "trip-seats"},

@@ -5,7 +5,7 @@ func tripCancellations() check {
 	return check{
 		needs: "trip_cancellations",
 		rules: []Rule{
-			{"trip-cancellation", "A trip is CANCELLING exactly while its cancellation is, and nobody is booked on it once that is CANCELLED."},
+			{"trip-cancellation", "A trip is CANCELLING exactly while its cancellation is, and no booking of it is live once that is CANCELLED."},
 			{"trip-cancellation-approval", "A trip whose refunds came to more than the limit of then is cancelled on the word of two people."},
 			{"trip-cancellation-refund", "What the service gives back because a trip does not run is of a trip whose cancellation was under way."},
 		},

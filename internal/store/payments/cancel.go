@@ -32,7 +32,7 @@ func (s *Store) CancelBooking(
 	return b, pending, err
 }
 
-// CancelForTrip is CancelBooking in the service's own name, for a trip that is called off. The customer is told.
+// CancelForTrip is CancelBooking in the service's own name, for a trip that is called off. The customer is notified.
 func (s *Store) CancelForTrip(ctx context.Context, id uuid.UUID, now time.Time) (*models.PaymentTransaction, error) {
 	_, pending, err := s.cancelUnpaid(ctx, unpaidCancel{id: id, tripOff: true}, now)
 
@@ -120,7 +120,7 @@ func (s *Store) cancelBooking(
 }
 
 // tellTripOff tells the customer of a booking that was not paid that its trip does not run. Without an attempt there is nothing that the
-// message would belong to: nobody has gone on to pay.
+// message would belong to: the customer never came as far as the checkout.
 func tellTripOff(ctx context.Context, tx bun.Tx, b *models.Booking) error {
 	var last uuid.UUID
 

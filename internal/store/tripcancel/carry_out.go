@@ -287,7 +287,7 @@ func (s *Store) refundUnrun(
 	return &r, err
 }
 
-// Finish ends the cancellation of a trip of which nobody is booked any more: the trip is CANCELLED. It reports false while somebody is.
+// Finish ends the cancellation of a trip of which no booking is live any more: the trip is CANCELLED. It reports false while one is.
 // Running it again changes nothing.
 func (s *Store) Finish(ctx context.Context, id uuid.UUID, now time.Time) (done bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
