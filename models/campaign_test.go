@@ -217,3 +217,25 @@ func TestCampaignCost(t *testing.T) {
 		require.Equal(t, tt.rate, rate.String())
 	}
 }
+
+// What goes back is of whole days, half-up; today counts as run once the campaign has begun.
+func TestUnrunDays(t *testing.T) {
+	t.Parallel()
+
+	c := campaignIn(models.CampaignActive) // from the 10th to the 12th
+	price := models.MustMoney("100.00")
+
+	for _, day := range []struct {
+		now  time.Time
+		want string
+	}{
+		{march(1, 0, 0), "100.00"},
+		{march(9, 20, 59), "100.00"}, // 23:59 in Riyadh, the day before
+		{march(9, 21, 0), "66.67"},
+		{march(11, 20, 0), "33.33"},
+		{march(12, 0, 0), "0.00"},
+		{march(30, 0, 0), "0.00"},
+	} {
+		require.Equal(t, day.want, c.Unrun(price, day.now).String(), day.now)
+	}
+}

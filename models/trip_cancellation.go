@@ -20,12 +20,12 @@ const (
 
 // TripCancellationSums are what the cancellation of a trip comes to. Amounts are in SAR.
 type TripCancellationSums struct {
-	Bookings      int   `bun:"bookings"` // paid
-	Seats         int   `bun:"seats"`    // of these, without the passengers that are cancelled already
-	RefundTotal   Money `bun:"refund_total"`
-	ClawbackTotal Money `bun:"clawback_total"` // of it, what the company was paid out already and owes
-	OpenCheckouts int   `bun:"open_checkouts"` // bookings that wait for their payment
-	Campaigns     int   `bun:"campaigns"`      // that have not ended
+	Bookings      int   `bun:"bookings" json:"bookings,omitzero"` // paid
+	Seats         int   `bun:"seats" json:"seats,omitzero"`       // of these, without the passengers that are cancelled already
+	RefundTotal   Money `bun:"refund_total" json:"refund_total,omitzero"`
+	ClawbackTotal Money `bun:"clawback_total" json:"clawback_total,omitzero"` // of it, what the company was paid out already and owes
+	OpenCheckouts int   `bun:"open_checkouts" json:"open_checkouts,omitzero"` // bookings that wait for their payment
+	Campaigns     int   `bun:"campaigns" json:"campaigns,omitzero"`           // that have not ended
 }
 
 // TripCancellation calls a trip off (rules: trips.cancel). The sums are those of the moment of asking.
@@ -103,42 +103,42 @@ func (c *TripCancellation) MayDecide(approve bool, by uuid.UUID) (again bool, er
 
 // TripCancellationCounts say how far the cancellation of a trip is, of the bookings that were paid when it was asked for or since.
 type TripCancellationCounts struct {
-	Bookings         int
-	Cancelled        int
-	RefundsSucceeded int
-	RefundsPending   int
-	RefundsFailed    int   // that their gateway did not make: each has an incident and waits for its manual payout, or was rejected
-	RefundsByHand    int   // pending or failed ones that wait for their manual payout
-	RefundedTotal    Money // of those that have succeeded
-	Undecided        int   // pending ones that their gateway has to decide, or a second person
+	Bookings         int   `json:"bookings,omitzero"`
+	Cancelled        int   `json:"cancelled,omitzero"`
+	RefundsSucceeded int   `json:"refunds_succeeded,omitzero"`
+	RefundsPending   int   `json:"refunds_pending,omitzero"`
+	RefundsFailed    int   `json:"refunds_failed,omitzero"`  // that their gateway did not make: each has an incident and waits for its manual payout, or was rejected
+	RefundsByHand    int   `json:"refunds_by_hand,omitzero"` // pending or failed ones that wait for their manual payout
+	RefundedTotal    Money `json:"refunded_total,omitzero"`  // of those that have succeeded
+	Undecided        int   `json:"undecided,omitzero"`       // pending ones that their gateway has to decide, or a second person
 }
 
 // TripCancellationOrder is what the workflow that calls a trip off is started with, and goes on with in a new run.
 type TripCancellationOrder struct {
-	ID         uuid.UUID
-	TripID     uuid.UUID
-	ProviderID uuid.UUID
+	ID         uuid.UUID `json:"id,omitzero"`
+	TripID     uuid.UUID `json:"trip_id,omitzero"`
+	ProviderID uuid.UUID `json:"provider_id,omitzero"`
 
-	After   uuid.UUID // the last booking that was dealt with; uuid.Nil: none
-	Blocked int       // bookings that could not be cancelled in this pass
-	Passes  int       // over all bookings, that are over
-	Paused  bool      // by an operator
-	Ended   bool      // no booking is live any more; refunds are under way
+	After   uuid.UUID `json:"after,omitzero"`   // the last booking that was dealt with; uuid.Nil: none
+	Blocked int       `json:"blocked,omitzero"` // bookings that could not be cancelled in this pass
+	Passes  int       `json:"passes,omitzero"`  // over all bookings, that are over
+	Paused  bool      `json:"paused,omitzero"`  // by an operator
+	Ended   bool      `json:"ended,omitzero"`   // no booking is live any more; refunds are under way
 }
 
 // OpenTripCancellation is how the cancellation of a trip stands, for its workflow.
 type OpenTripCancellation struct {
-	Status          TripCancellationStatus
-	ApprovalPending bool
-	Until           time.Time // until when it may be approved; zero: it needs no approval
-	Sums            TripCancellationSums
+	Status          TripCancellationStatus `json:"status,omitzero"`
+	ApprovalPending bool                   `json:"approval_pending,omitzero"`
+	Until           time.Time              `json:"until,omitzero"` // until when it may be approved; zero: it needs no approval
+	Sums            TripCancellationSums   `json:"sums,omitzero"`
 }
 
 // CancelledForTrip is what became of one booking, or campaign, of a trip that is called off.
 type CancelledForTrip struct {
-	Refund  *RefundOrder // that is under way; nil: nothing goes back
-	Gateway Gateway      // of the refund, or of the attempt
-	Attempt uuid.UUID    // whose checkout is still open; uuid.Nil: none
-	Booking uuid.UUID    // uuid.Nil: of a campaign
-	Blocked Code         // why it cannot be cancelled now; empty: it is
+	Refund  *RefundOrder `json:"refund,omitzero"`  // that is under way; nil: nothing goes back
+	Gateway Gateway      `json:"gateway,omitzero"` // of the refund, or of the attempt
+	Attempt uuid.UUID    `json:"attempt,omitzero"` // whose checkout is still open; uuid.Nil: none
+	Booking uuid.UUID    `json:"booking,omitzero"` // uuid.Nil: of a campaign
+	Blocked Code         `json:"blocked,omitzero"` // why it cannot be cancelled now; empty: it is
 }

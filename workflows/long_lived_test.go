@@ -23,18 +23,19 @@ var lives = map[string]struct {
 	ends      string
 	continues func(t *testing.T) *world
 }{
-	"Payment":      {continues: silentGateway},
-	"Refund":       {continues: undecidedRefund},
-	"Campaign":     {continues: restlessCampaign},
-	"Outbox":       {continues: endlessOutbox},
-	"PollStatus":   {continues: endlessPoll},
-	"LatePayment":  {ends: "one settlement, and what follows from it"},
-	"Reconcile":    {ends: "one question, whose tries are no events, one settlement"},
-	"Cancellation": {continues: endlessRequest},
-	"Compare":      {ends: "one question, whose tries are no events"},
-	"Sweep":        {ends: "one activity"},
-	"Audit":        {ends: "one activity"},
-	"Review":       {ends: "with the first signal; nothing else is sent to it"},
+	"Payment":          {continues: silentGateway},
+	"Refund":           {continues: undecidedRefund},
+	"Campaign":         {continues: restlessCampaign},
+	"Outbox":           {continues: endlessOutbox},
+	"PollStatus":       {continues: endlessPoll},
+	"LatePayment":      {ends: "one settlement, and what follows from it"},
+	"Reconcile":        {ends: "one question, whose tries are no events, one settlement"},
+	"Cancellation":     {continues: endlessRequest},
+	"TripCancellation": {continues: tripOfThousands},
+	"Compare":          {ends: "one question, whose tries are no events"},
+	"Sweep":            {ends: "one activity"},
+	"Audit":            {ends: "one activity"},
+	"Review":           {ends: "with the first signal; nothing else is sent to it"},
 }
 
 type registry func(w any)

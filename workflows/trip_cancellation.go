@@ -42,8 +42,8 @@ var behindPayments = temporal.Priority{PriorityKey: 4}
 type TripCancellationShown struct {
 	models.TripCancellationCounts
 
-	Blocked int
-	Paused  bool
+	Blocked int  `json:"blocked,omitzero"`
+	Paused  bool `json:"paused,omitzero"`
 }
 
 // TripCancellation calls a trip off (rules: trips.cancel): it waits for an approval where it needs one, cancels booking after booking, each
@@ -392,12 +392,14 @@ func (c *tripCancellation) goOn(ctx workflow.Context) error {
 
 // count reads how far it is, and shows it.
 func (c *tripCancellation) count(ctx workflow.Context) error {
+	var n models.TripCancellationCounts // a new one: zeros are left out of what is kept
+
 	dctx := withDatabase(ctx, "Count the bookings and refunds")
-	if err := workflow.ExecuteLocalActivity(dctx, payments.CountTripCancellation, c.order.ID).Get(ctx, &c.counts); err != nil {
+	if err := workflow.ExecuteLocalActivity(dctx, payments.CountTripCancellation, c.order.ID).Get(ctx, &n); err != nil {
 		return err
 	}
 
-	n := &c.counts
+	c.counts = n
 	status := string(models.TripCancellationRunning)
 	text := fmt.Sprintf("%d of %d paid bookings are cancelled. Refunds: %d succeeded (%s %s), %d pending, %d failed.",
 		n.Cancelled, n.Bookings, n.RefundsSucceeded, n.RefundedTotal, models.Currency, n.RefundsPending, n.RefundsFailed)

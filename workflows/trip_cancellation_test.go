@@ -265,3 +265,13 @@ func TestTripCancellationGoesOnInANewRun(t *testing.T) {
 	require.Len(t, b.refunds, 450)
 	require.Empty(t, b.booked)
 }
+
+// tripOfThousands has more bookings than a history holds.
+func tripOfThousands(t *testing.T) *world {
+	t.Helper()
+
+	w, b := callsOff(t, 5000, time.Second)
+	w.ExecuteWorkflow(workflows.TripCancellation, b.order)
+
+	return w
+}

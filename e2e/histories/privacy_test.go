@@ -28,6 +28,10 @@ var fields = []string{
 	"more",           // whether there is more to do
 	"opener",         // an id
 	"seats", "until", // a count; a departure
+	// Of a trip that is called off: ids, counts, sums, and a code of the service.
+	"after", "approval_pending", "attempt", "blocked", "booking", "bookings", "cancelled", "clawback_total", "open_checkouts", "passes", "paused",
+	"refund", "refund_total", "refunded_total", "refunds_by_hand", "refunds_failed", "refunds_pending", "refunds_succeeded", "sums", "trip_id",
+	"undecided",
 }
 
 // TestHistoriesNameNobody walks the histories that are kept: payloads, texts for operators, search attributes, failures.
