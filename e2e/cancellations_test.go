@@ -19,6 +19,10 @@ type cancelQuote struct {
 	Refund     models.Money `json:"refund_amount"`
 	Fee        models.Money `json:"fee_amount"`
 	Percent    int          `json:"policy_percent"`
+
+	// Of a quote of the moment only.
+	Full  *models.Money `json:"full_amount"`
+	Waits *bool         `json:"needs_approval"`
 }
 
 // soldBooking is a booking as its customer sees it, with its passengers and what went back.
@@ -73,6 +77,8 @@ func TestCancelOneOfThree(t *testing.T) {
 	require.Len(t, all.Passengers, 3)
 	require.Equal(t, b.Amount.String(), all.Paid.String())
 	require.Equal(t, all.Paid.Sub(all.Refund).String(), all.Fee.String())
+	require.Equal(t, b.Amount.String(), all.Full.String())
+	require.False(t, *all.Waits)
 
 	refused(t, customer.Get(path+"/cancellation-quote?passenger_ids="+uuid.NewString()), http.StatusUnprocessableEntity, models.CodeValidation)
 
@@ -80,6 +86,7 @@ func TestCancelOneOfThree(t *testing.T) {
 	asked := decoded[cancelRequest](t, http.StatusCreated, customer.Post(path+"/cancellation-requests", map[string]any{
 		"passenger_ids": []uuid.UUID{one}, "reason": "One of us is ill",
 	}))
+	require.Nil(t, asked.Quote.Full, "it is of another moment")
 	refused(t, customer.Post(path+"/cancellation-requests", map[string]any{}), http.StatusConflict, models.CodeInvalidState)
 
 	waiting := decoded[[]cancelRequest](t, http.StatusOK, support.Get("/api/v1/admin/cancellation-requests?status=REQUESTED"))

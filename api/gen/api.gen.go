@@ -1029,8 +1029,9 @@ type CancelBookingRequest struct {
 type CancelRefund = models.CancelRefund
 
 // CancellationQuote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
 //
-// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
 type CancellationQuote struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
 
@@ -1042,8 +1043,17 @@ type CancellationQuote struct {
 	// Example: 1150
 	FeeAmount Money `json:"fee_amount"`
 
+	// FullAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	FullAmount *Money `json:"full_amount,omitempty"`
+
 	// HoursToDeparture Whole hours, rounded down; below 0 once the trip has left.
 	HoursToDeparture int64 `json:"hours_to_departure"`
+
+	// NeedsApproval A refund of `refund_amount` that the caller orders now would wait for the approval of a second person. This and `full_amount` are of the moment: the quote that a
+	// request has kept does not have them.
+	NeedsApproval *bool `json:"needs_approval,omitempty"`
 
 	// PaidAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1068,9 +1078,10 @@ type CancellationQuote struct {
 // CancellationQuoteAnswer defines model for CancellationQuoteAnswer.
 type CancellationQuoteAnswer struct {
 	// Data What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+	// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
 	//
 	//
-	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
 	Data CancellationQuote `json:"data"`
 }
 
@@ -1102,9 +1113,10 @@ type CancellationRequest struct {
 	ProviderName *string              `json:"provider_name,omitempty"`
 
 	// Quote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+	// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
 	//
 	//
-	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
 	Quote  CancellationQuote `json:"quote"`
 	Reason *string           `json:"reason"`
 

@@ -26,7 +26,7 @@ func (o *Operations) GetCancellationQuote(
 		return nil, err
 	}
 
-	q, positions, err := o.Store.Refunds.QuoteCancellation(ctx, r.ID, ids, o.Now())
+	q, positions, err := o.Store.Refunds.QuoteCancellation(ctx, middleware.Principal(ctx).UserID, r.ID, ids, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,17 @@ func idsOf(list *string) ([]uuid.UUID, error) {
 }
 
 func quoteOf(booking uuid.UUID, positions []int, q *models.CancelQuote) gen.CancellationQuote {
-	return labelled(gen.CancellationQuote{
+	out := gen.CancellationQuote{
 		BookingID: booking, PassengerIds: models.PassengerIDs(booking, positions), Seats: q.Part.Seats,
 		PaidAmount: q.Part.Paid, RefundAmount: q.Part.Refund, FeeAmount: q.Part.Fee(), PolicyPercent: q.Terms.Percent,
 		ReasonCode: q.Terms.Reason, HoursToDeparture: int64(q.Terms.Hours), Currency: models.Currency,
-	})
+	}
+
+	if q.Now != nil {
+		out.FullAmount, out.NeedsApproval = &q.Now.Full, &q.Now.NeedsApproval
+	}
+
+	return labelled(out)
 }
 
 // ListCancellationRequests are those of a booking.

@@ -136,21 +136,33 @@ func lockCancellable(ctx context.Context, tx bun.Tx, r *models.RefundRequest) (*
 		return nil, err
 	}
 
+	t, err := boughtBy(ctx, tx.NewSelect().For("NO KEY UPDATE"), &b)
+
+	switch {
+	case err != nil:
+		return nil, err
+	case r.RequestedBy != nil && (t.UserID == *r.RequestedBy || b.UserID == *r.RequestedBy):
+		return nil, models.NewError(models.CodeForbidden, "refund.own")
+	}
+
+	return t, nil
+}
+
+// boughtBy is the payment by which a booking was bought, whatever else was paid for it. Error: INVALID_STATE when nothing was.
+func boughtBy(ctx context.Context, q *bun.SelectQuery, b *models.Booking) (*models.PaymentTransaction, error) {
 	var t models.PaymentTransaction
 
-	err = tx.NewSelect().Model(&t).Where("booking_id = ?", r.BookingID).Where("kind = ?", models.KindPayment).
-		Where("status = ?", models.TransactionPaid).For("NO KEY UPDATE").Scan(ctx)
+	err := q.Model(&t).Where("booking_id = ?", b.ID).Where("kind = ?", models.KindPayment).
+		Where("status = ?", models.TransactionPaid).Scan(ctx)
 
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, models.NewError(models.CodeInvalidState, "cancellation.not_confirmed", "status", b.Status)
 	case err != nil:
-		return nil, fmt.Errorf("lock payment: %w", err)
-	case r.RequestedBy != nil && (t.UserID == *r.RequestedBy || b.UserID == *r.RequestedBy):
-		return nil, models.NewError(models.CodeForbidden, "refund.own")
+		return nil, fmt.Errorf("read payment: %w", err)
+	default:
+		return &t, nil
 	}
-
-	return &t, nil
 }
 
 func bookedBy(ctx context.Context, tx bun.Tx, booking uuid.UUID) (models.Booking, error) {
@@ -259,43 +271,25 @@ func noRefundWaits(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction)
 	}
 }
 
-// price finds what goes back for a cancellation, and by which terms.
+// price finds what goes back for the cancellation of a plan, and by which terms.
 func (s *Store) price(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, earlier []models.CancelledPart, o models.CancelOrder, plan *orderPlan,
 	now time.Time,
 ) error {
-	c, booked := plan.cancellation, len(plan.booking.Passengers)
-	seats := len(c.Positions)
-	refund := &plan.refund
+	c, refund := plan.cancellation, &plan.refund
+
+	part, terms, err := s.priceOf(ctx, tx, t, takenOutOf(plan.booking, earlier, c.Positions), o, now)
+	if err != nil {
+		return err
+	}
+
+	c.Take(part)
+
 	refund.RefundType = models.RefundPartial
 
 	var reason *models.PolicyReason
 
-	switch o.RefundBy {
-	case models.CancelUnpaid:
-		c.Take(t.CancelPartFor(earlier, booked, seats, models.Money{}))
-	case models.CancelByAmount:
-		if err := amountLeft(t, o.Amount); err != nil {
-			return err
-		}
-
-		c.Take(t.CancelPartFor(earlier, booked, seats, *o.Amount))
-	case models.CancelInFull:
-		c.Take(t.CancelPart(earlier, booked, seats, models.WholePercent))
-	case models.CancelByPolicy:
-		terms, err := s.terms(ctx, tx, t, now)
-		if err != nil {
-			return err
-		}
-
-		terms = o.Quote.Better(terms)
-		part := t.CancelPart(earlier, booked, seats, terms.Percent)
-		if o.Quote != nil {
-			part = part.AsQuoted(o.Quote.Part)
-		}
-
-		c.Take(part)
-
+	if terms != nil {
 		schedule := terms.Schedule.String()
 		reason = &terms.Reason
 		refund.RefundType, refund.PolicyReason = models.RefundPolicy, reason
@@ -314,6 +308,48 @@ func (s *Store) price(
 	refund.Amount = c.RefundAmount
 
 	return nil
+}
+
+// takenOut says which passengers a cancellation takes out of a booking.
+type takenOut struct {
+	earlier       []models.CancelledPart // what the cancellations before have taken
+	booked, seats int
+}
+
+func takenOutOf(b *models.Booking, earlier []models.CancelledPart, positions []int) takenOut {
+	return takenOut{earlier: earlier, booked: len(b.Passengers), seats: len(positions)}
+}
+
+// priceOf is what an order takes out of a booking at now, and the terms when it goes by the policy. Quotes come from it, too, so that they
+// say what an order would do. Errors: VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING.
+func (s *Store) priceOf(
+	ctx context.Context, in bun.IDB, t *models.PaymentTransaction, of takenOut, o models.CancelOrder, now time.Time,
+) (part models.CancelledPart, terms *models.PolicyTerms, err error) {
+	switch o.RefundBy {
+	case models.CancelUnpaid:
+		part = t.CancelPartFor(of.earlier, of.booked, of.seats, models.Money{})
+	case models.CancelByAmount:
+		if err = amountLeft(t, o.Amount); err == nil {
+			part = t.CancelPartFor(of.earlier, of.booked, of.seats, *o.Amount)
+		}
+	case models.CancelInFull:
+		part = t.CancelPart(of.earlier, of.booked, of.seats, models.WholePercent)
+	case models.CancelByPolicy:
+		var today models.PolicyTerms
+		if today, err = s.terms(ctx, in, t, now); err != nil {
+			return part, nil, err
+		}
+
+		today = o.Quote.Better(today)
+		terms = &today
+
+		part = t.CancelPart(of.earlier, of.booked, of.seats, terms.Percent)
+		if o.Quote != nil {
+			part = part.AsQuoted(o.Quote.Part)
+		}
+	}
+
+	return part, terms, err
 }
 
 // amountLeft refuses an amount that is none, or more than is left of the payment. Errors: VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING.
