@@ -48,6 +48,10 @@ type cancelRequest struct {
 	Quote  cancelQuote                      `json:"quote"`
 	Refund *uuid.UUID                       `json:"refund_id"`
 	Note   *string                          `json:"note"`
+
+	// For staff only; the second one while it is undecided.
+	Decider  *string      `json:"decided_by_name"`
+	Approval *cancelQuote `json:"approval_quote"`
 }
 
 // cancelledBooking is the answer to a cancellation by staff.
@@ -92,10 +96,18 @@ func TestCancelOneOfThree(t *testing.T) {
 	waiting := decoded[[]cancelRequest](t, http.StatusOK, support.Get("/api/v1/admin/cancellation-requests?status=REQUESTED"))
 	require.Len(t, waiting, 1)
 
+	request := "/api/v1/admin/cancellation-requests/" + asked.ID.String()
+	open := decoded[cancelRequest](t, http.StatusOK, support.Get(request))
+	require.Equal(t, asked.Quote.Refund.String(), open.Approval.Refund.String())
+	require.False(t, *open.Approval.Waits)
+	require.Nil(t, open.Decider)
+
 	approved := decoded[cancelRequest](t, http.StatusOK,
-		finance.Post("/api/v1/admin/cancellation-requests/"+asked.ID.String()+"/approve", map[string]any{"note": "Get well soon"}))
+		finance.Post(request+"/approve", map[string]any{"note": "Get well soon"}))
 	require.Equal(t, models.CancellationApproved, approved.Status)
 	require.NotNil(t, approved.Refund)
+	require.Equal(t, s.World.Users[models.RoleFinanceAdmin].Name, *approved.Decider)
+	require.Equal(t, approved, decoded[cancelRequest](t, http.StatusOK, support.Get(request)))
 	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, *approved.Refund).Status)
 
 	seen := bookingAs(t, customer, b.ID)
@@ -106,6 +118,7 @@ func TestCancelOneOfThree(t *testing.T) {
 	require.Equal(t, asked.Quote.Refund.String(), seen.Refunded.String())
 	require.NotNil(t, seen.Refunds[0].Until)
 	require.Equal(t, models.CancellationApproved, seen.Requests[0].Status)
+	require.Nil(t, seen.Requests[0].Decider, "customers do not see who it was")
 
 	company := s.As(models.RoleProviderStaff).Get("/api/v1/provider/trips/" + s.World.Trip.ID.String() + "/bookings")
 	require.Equal(t, 2, strings.Count(string(company.Body), `"document_number"`), "the passenger list is shorter")

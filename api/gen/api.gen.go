@@ -1089,7 +1089,10 @@ type CancellationQuoteAnswer struct {
 //
 // Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","decided_at":null,"decided_by":null,"id":"019ab0c3-7000-7aaa-8bbb-000000000001","note":null,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"quote":{"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","refund_amount":287.5,"seats":1},"reason":"One of us is ill","refund_id":null,"requested_at":"2026-11-22T08:10:00Z","status":"REQUESTED","status_label_ar":"قيد النظر","status_label_en":"Requested"}
 type CancellationRequest struct {
-	BookingID openapi_types.UUID `json:"booking_id"`
+	// ApprovalQuote What an approval by the caller would do now: the quote of asking, or the better terms of a trip that was moved or cancelled since. Of one request that staff read while
+	// it is REQUESTED, where it can be approved.
+	ApprovalQuote *CancellationQuote `json:"approval_quote,omitempty"`
+	BookingID     openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
 	// Emails, SMS, exports and the gateway's page show it.
@@ -1103,9 +1106,12 @@ type CancellationRequest struct {
 	DecidedAt    *time.Time `json:"decided_at"`
 
 	// DecidedBy Null while it is undecided, and when the service decided.
-	DecidedBy   *openapi_types.UUID `json:"decided_by"`
-	DepartureAt *time.Time          `json:"departure_at,omitempty"`
-	ID          openapi_types.UUID  `json:"id"`
+	DecidedBy *openapi_types.UUID `json:"decided_by"`
+
+	// DecidedByName Of the member of staff who decided, also of an account that was removed since. Only staff see it.
+	DecidedByName *string            `json:"decided_by_name,omitempty"`
+	DepartureAt   *time.Time         `json:"departure_at,omitempty"`
+	ID            openapi_types.UUID `json:"id"`
 
 	// Note What the customer is sent with the decision.
 	Note         *string              `json:"note"`
@@ -5895,6 +5901,9 @@ type ServerInterface interface {
 	// ListAllCancellationRequests List cancellation requests
 	// (GET /api/v1/admin/cancellation-requests)
 	ListAllCancellationRequests(c *fiber.Ctx, params ListAllCancellationRequestsParams) error
+	// GetCancellationRequest Get a cancellation request
+	// (GET /api/v1/admin/cancellation-requests/{id})
+	GetCancellationRequest(c *fiber.Ctx, id ID) error
 	// ApproveCancellation Approve a cancellation request
 	// (POST /api/v1/admin/cancellation-requests/{id}/approve)
 	ApproveCancellation(c *fiber.Ctx, id ID) error
@@ -7250,6 +7259,35 @@ func (siw *ServerInterfaceWrapper) ListAllCancellationRequests(c *fiber.Ctx) err
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ListAllCancellationRequests(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetCancellationRequest operation middleware
+func (siw *ServerInterfaceWrapper) GetCancellationRequest(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetCancellationRequest(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -13802,6 +13840,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/cancellation-requests", wrapper.ListAllCancellationRequests)
 
+	router.Get(options.BaseURL+"/api/v1/admin/cancellation-requests/:id", wrapper.GetCancellationRequest)
+
 	router.Post(options.BaseURL+"/api/v1/admin/cancellation-requests/:id/approve", wrapper.ApproveCancellation)
 
 	router.Post(options.BaseURL+"/api/v1/admin/cancellation-requests/:id/reject", wrapper.RejectCancellation)
@@ -14518,6 +14558,23 @@ type ListAllCancellationRequestsResponseObject interface {
 type ListAllCancellationRequests200JSONResponse CancellationRequestPageAnswer
 
 func (response ListAllCancellationRequests200JSONResponse) VisitListAllCancellationRequestsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetCancellationRequestRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetCancellationRequestResponseObject interface {
+	VisitGetCancellationRequestResponse(ctx *fiber.Ctx) error
+}
+
+type GetCancellationRequest200JSONResponse CancellationRequestAnswer
+
+func (response GetCancellationRequest200JSONResponse) VisitGetCancellationRequestResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -17753,6 +17810,9 @@ type StrictServerInterface interface {
 	// ListAllCancellationRequests List cancellation requests
 	// (GET /api/v1/admin/cancellation-requests)
 	ListAllCancellationRequests(ctx context.Context, request ListAllCancellationRequestsRequestObject) (ListAllCancellationRequestsResponseObject, error)
+	// GetCancellationRequest Get a cancellation request
+	// (GET /api/v1/admin/cancellation-requests/{id})
+	GetCancellationRequest(ctx context.Context, request GetCancellationRequestRequestObject) (GetCancellationRequestResponseObject, error)
 	// ApproveCancellation Approve a cancellation request
 	// (POST /api/v1/admin/cancellation-requests/{id}/approve)
 	ApproveCancellation(ctx context.Context, request ApproveCancellationRequestObject) (ApproveCancellationResponseObject, error)
@@ -18786,6 +18846,33 @@ func (sh *strictHandler) ListAllCancellationRequests(ctx *fiber.Ctx, params List
 		return err
 	} else if validResponse, ok := response.(ListAllCancellationRequestsResponseObject); ok {
 		if err := validResponse.VisitListAllCancellationRequestsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetCancellationRequest operation middleware
+func (sh *strictHandler) GetCancellationRequest(ctx *fiber.Ctx, id ID) error {
+	var request GetCancellationRequestRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCancellationRequest(ctx.UserContext(), request.(GetCancellationRequestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCancellationRequest")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetCancellationRequestResponseObject); ok {
+		if err := validResponse.VisitGetCancellationRequestResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

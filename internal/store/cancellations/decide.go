@@ -99,20 +99,15 @@ func (s *Store) approve(
 		return fmt.Errorf("the schedule of cancellation request %s %w", r.ID, err)
 	}
 
-	const identity = "cancellation-request:"
-
 	order := models.RefundRequest{
-		ID: models.RefundID(r.BookingID, identity+r.ID.String()), BookingID: r.BookingID, Type: models.RefundPolicy, Role: by.Role,
+		ID: r.OrderID(), BookingID: r.BookingID, Type: models.RefundPolicy, Role: by.Role,
 		RequestID: by.RequestID, Address: by.Address, UserAgent: by.UserAgent, Reason: r.Reason, AtMost: atMost,
 	}
 	if by.UserID != uuid.Nil {
 		order.RequestedBy = &by.UserID
 	}
 
-	done, err := s.refunds.CancelIn(ctx, tx, order, models.CancelOrder{
-		ID: models.CancellationID(r.BookingID, identity+r.ID.String()), Passengers: r.PassengerIDs(), RefundBy: models.CancelByPolicy,
-		Quote: &quote, RequestID: r.ID,
-	}, now)
+	done, err := s.refunds.CancelIn(ctx, tx, order, r.Order(&quote), now)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,7 @@
 import { Button } from '@mantine/core';
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
-import { previewQueries } from '@/api/queries/refunds';
 import ui from '@/components/ui.module.css';
 import { bodyOf, type Field, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
@@ -12,24 +10,16 @@ import { useWords } from '@/i18n/useWords';
 import { momentText } from '@/lib/dates';
 import { moneyText } from '@/lib/money';
 import { cancellationChanges } from './changes';
-import { givesNow } from './terms';
 
 type Request = Schemas['CancellationRequest'];
 
 /** The decision about a request that is open: the buttons say what they do. */
-export function Decide({
-  request,
-  today,
-}: {
-  request: Request;
-  today: UseQueryResult<{ data: Schemas['CancellationQuote'] }>;
-}) {
+export function Decide({ request, asking }: { request: Request; asking: boolean }) {
   const { t, language } = useWords();
   const [name, setName] = useState<'approve' | 'reject' | null>(null);
   const orDecided = useOrDecided(request);
-  const gives = givesNow(request.quote, today.data?.data);
+  const gives = (request.approval_quote ?? request.quote).refund_amount;
   const amount = moneyText(gives, language, request.quote.currency);
-  const needsApproval = useNeedsApproval(request.booking_id, gives, name === 'approve');
   const note: Field<'note'> = { name: 'note', label: t('cancellation.note'), kind: 'area' };
   const optional: FieldsOf<Schemas['ApproveRefundRequest']> = [{ ...note, hint: t('cancellation.noteOptional') }];
   const required: FieldsOf<Schemas['RejectRefundRequest']> = [
@@ -53,7 +43,7 @@ export function Decide({
         {/* Today's terms may give more than the request says. */}
         <Button
           size="xs"
-          loading={today.isPending}
+          loading={asking}
           onClick={() => {
             setName('approve');
           }}
@@ -89,7 +79,7 @@ export function Decide({
           }}
         >
           <About request={request}>{t('cancellation.effect')}</About>
-          {needsApproval && (
+          {request.approval_quote?.needs_approval && (
             <p className={ui.notice} role="note">
               {t('cancellation.willWait')}
             </p>
@@ -147,18 +137,8 @@ function About({ request, children }: { request: Request; children: string }) {
   );
 }
 
-/** Whether this much would wait for the approval of a second person: the preview of a refund says so. */
-function useNeedsApproval(bookingId: string, amount: number, asked: boolean): boolean {
-  const text = amount.toFixed(2);
-  const { data } = useQuery({
-    ...previewQueries.ofForm(bookingId, `PARTIAL ${text}`, { refund_type: 'PARTIAL', amount: text }),
-    enabled: asked && amount > 0,
-  });
-  return data?.data.needs_approval ?? false;
-}
-
 /** Another person may have decided meanwhile, or the customer: the refusal says what. */
-function useOrDecided({ id, booking_id }: Request) {
+function useOrDecided({ id }: Request) {
   const { t, language, label } = useWords();
   return async <T,>(sent: Promise<T>): Promise<T> => {
     try {
@@ -166,9 +146,9 @@ function useOrDecided({ id, booking_id }: Request) {
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE') throw error;
       const read = await answered(
-        api.GET('/api/v1/bookings/{id}/cancellation-requests', { params: { path: { id: booking_id } } }),
+        api.GET('/api/v1/admin/cancellation-requests/{id}', { params: { path: { id } } }),
       ).catch(() => null);
-      const now = read?.data.find((one) => one.id === id);
+      const now = read?.data;
       if (!now?.decided_at) throw error;
       throw new ApiError(
         error.status,
