@@ -545,6 +545,17 @@ type AffectedTrips = []AffectedTrip
 // ApprovalDecision What was decided about a refund. EXPIRED: nothing, until its time was over.
 type ApprovalDecision = models.ApprovalDecision
 
+// ApproveCancellationRequest What to note with an approval, and what the approved refund has to come to.
+//
+// Example: {"expected_amount":287.5,"note":"Get well soon"}
+type ApproveCancellationRequest struct {
+	// ExpectedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	ExpectedAmount *Money  `json:"expected_amount,omitempty"`
+	Note           *string `json:"note,omitempty"`
+}
+
 // ApproveRefundRequest What to note with an approval.
 //
 // Example: {"note":"Compared with the customer's letter"}
@@ -4655,6 +4666,12 @@ type ListAllCancellationRequestsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ApproveCancellationParams defines parameters for ApproveCancellation.
+type ApproveCancellationParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListExportsParams defines parameters for ListExports.
 type ListExportsParams struct {
 	// Kind Only exports of this kind.
@@ -5702,7 +5719,7 @@ type RefundBookingJSONRequestBody = RefundRequest
 type ResendBookingMessageJSONRequestBody = ResendRequest
 
 // ApproveCancellationJSONRequestBody defines body for ApproveCancellation for application/json ContentType.
-type ApproveCancellationJSONRequestBody = ApproveRefundRequest
+type ApproveCancellationJSONRequestBody = ApproveCancellationRequest
 
 // RejectCancellationJSONRequestBody defines body for RejectCancellation for application/json ContentType.
 type RejectCancellationJSONRequestBody = RejectRefundRequest
@@ -5906,7 +5923,7 @@ type ServerInterface interface {
 	GetCancellationRequest(c *fiber.Ctx, id ID) error
 	// ApproveCancellation Approve a cancellation request
 	// (POST /api/v1/admin/cancellation-requests/{id}/approve)
-	ApproveCancellation(c *fiber.Ctx, id ID) error
+	ApproveCancellation(c *fiber.Ctx, id ID, params ApproveCancellationParams) error
 	// RejectCancellation Reject a cancellation request
 	// (POST /api/v1/admin/cancellation-requests/{id}/reject)
 	RejectCancellation(c *fiber.Ctx, id ID) error
@@ -7315,8 +7332,30 @@ func (siw *ServerInterfaceWrapper) ApproveCancellation(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ApproveCancellationParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.ApproveCancellation(c, id)
+		return siw.Handler.ApproveCancellation(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -14582,8 +14621,9 @@ func (response GetCancellationRequest200JSONResponse) VisitGetCancellationReques
 }
 
 type ApproveCancellationRequestObject struct {
-	ID   ID `json:"id"`
-	Body *ApproveCancellationJSONRequestBody
+	ID     ID `json:"id"`
+	Params ApproveCancellationParams
+	Body   *ApproveCancellationJSONRequestBody
 }
 
 type ApproveCancellationResponseObject interface {
@@ -18882,10 +18922,11 @@ func (sh *strictHandler) GetCancellationRequest(ctx *fiber.Ctx, id ID) error {
 }
 
 // ApproveCancellation operation middleware
-func (sh *strictHandler) ApproveCancellation(ctx *fiber.Ctx, id ID) error {
+func (sh *strictHandler) ApproveCancellation(ctx *fiber.Ctx, id ID, params ApproveCancellationParams) error {
 	var request ApproveCancellationRequestObject
 
 	request.ID = id
+	request.Params = params
 
 	var body ApproveCancellationJSONRequestBody
 	var err error

@@ -227,9 +227,9 @@ func (o *Operations) WithdrawCancellation(
 func (o *Operations) ApproveCancellation(
 	ctx context.Context, r gen.ApproveCancellationRequestObject,
 ) (gen.ApproveCancellationResponseObject, error) {
-	d := cancellations.Decision{RequestID: r.ID, To: models.CancellationApproved}
+	d := cancellations.Decision{RequestID: r.ID, To: models.CancellationApproved, Claim: middleware.Claim(ctx).ID}
 	if r.Body != nil {
-		d.Note = valueOf(r.Body.Note)
+		d.Note, d.Expected = valueOf(r.Body.Note), r.Body.ExpectedAmount
 	}
 
 	var err error

@@ -69,7 +69,7 @@ func (s *Store) approveAlone(ctx context.Context, tx bun.Tx, by db.Actor, r *mod
 	approved := *r
 
 	err := tx.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error { // a savepoint
-		return s.approve(ctx, tx, db.Actor{RequestID: by.RequestID}, &approved, "", nil, now)
+		return s.approve(ctx, tx, db.Actor{RequestID: by.RequestID}, &approved, Decision{}, now)
 	})
 
 	switch {

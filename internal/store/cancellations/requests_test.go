@@ -353,3 +353,42 @@ func TestWhoHasDecidedIsNamed(t *testing.T) {
 
 	require.Equal(t, map[uuid.UUID]string{rejected.ID: "Who Decides", withdrawn.ID: ""}, names)
 }
+
+// An approval that would order another amount than expected decides nothing.
+func TestApprovalsOfAnExpectedAmount(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	approve := func(r models.CancellationRequest, expected string) (models.CancellationRequest, error) {
+		return b.Store.Cancellations.Decide(t.Context(), b.As(models.RoleFinanceAdmin), cancellations.Decision{
+			RequestID: r.ID, To: models.CancellationApproved, Expected: bookstest.Amount(expected),
+		}, b.early())
+	}
+
+	for _, c := range []struct {
+		asked          time.Time
+		refund, others string
+	}{
+		{b.early(), "57.50", "115.00"}, {b.Trip.DepartureAt.Add(-time.Hour), "0.00", "0.01"},
+	} {
+		r := b.ask(t, *b.Paid(t, 2).BookingID, c.asked, 1)
+
+		_, err := approve(r, c.others)
+		bookstest.RequireCode(t, models.CodeRefundAmountChanged, err)
+
+		now, err := b.Store.Cancellations.ByID(t.Context(), r.ID)
+		require.NoError(t, err)
+		require.Equal(t, models.CancellationRequested, now.Status)
+
+		r, err = approve(r, c.refund)
+		require.NoError(t, err)
+		require.Equal(t, models.CancellationApproved, r.Status)
+
+		// Decided, it is the same approval, whatever its repetition expects.
+		again, err := approve(r, c.others)
+		require.NoError(t, err)
+		require.Equal(t, r.RefundID, again.RefundID)
+	}
+
+	b.RequireBooks(t)
+}

@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
+import { cancellationQueries } from '@/api/queries/cancellations';
 import ui from '@/components/ui.module.css';
 import { bodyOf, type Field, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
@@ -9,6 +11,7 @@ import { Said } from '@/forms/Toast';
 import { useWords } from '@/i18n/useWords';
 import { momentText } from '@/lib/dates';
 import { moneyText } from '@/lib/money';
+import { amountIn } from '@/pages/bookings/cancel';
 import { cancellationChanges } from './changes';
 
 type Request = Schemas['CancellationRequest'];
@@ -21,7 +24,7 @@ export function Decide({ request, asking }: { request: Request; asking: boolean 
   const gives = (request.approval_quote ?? request.quote).refund_amount;
   const amount = moneyText(gives, language, request.quote.currency);
   const note: Field<'note'> = { name: 'note', label: t('cancellation.note'), kind: 'area' };
-  const optional: FieldsOf<Schemas['ApproveRefundRequest']> = [{ ...note, hint: t('cancellation.noteOptional') }];
+  const optional: FieldsOf<Schemas['ApproveCancellationRequest']> = [{ ...note, hint: t('cancellation.noteOptional') }];
   const required: FieldsOf<Schemas['RejectRefundRequest']> = [
     { ...note, hint: t('cancellation.noteHint'), required: true },
   ];
@@ -66,12 +69,17 @@ export function Decide({ request, asking }: { request: Request; asking: boolean 
           title={t('cancellation.approve')}
           fields={optional}
           submitLabel={goes}
-          submit={async (values) => {
+          keyed
+          submit={async (values, key) => {
             const { data } = await orDecided(
               answered(
                 api.POST('/api/v1/admin/cancellation-requests/{id}/approve', {
-                  params: { path },
-                  body: bodyOf<Schemas['ApproveRefundRequest']>(optional, values, true),
+                  params: { path, header: { 'Idempotency-Key': key } },
+                  // What was shown is what is ordered, or nothing is.
+                  body: {
+                    ...bodyOf<Schemas['ApproveCancellationRequest']>(optional, values, true),
+                    expected_amount: gives,
+                  },
                 }),
               ),
             );
@@ -137,29 +145,34 @@ function About({ request, children }: { request: Request; children: string }) {
   );
 }
 
-/** Another person may have decided meanwhile, or the customer: the refusal says what. */
-function useOrDecided({ id }: Request) {
+/**
+ * Another person may have decided meanwhile, or the customer: the refusal says what. And another amount than the one that was shown may go
+ * back by now: then the request is read anew.
+ */
+function useOrDecided({ id, quote }: Request) {
   const { t, language, label } = useWords();
+  const queries = useQueryClient();
+  const instead = ({ status, code, requestId }: ApiError, text: string) =>
+    new ApiError(status, code, text, {}, requestId);
   return async <T,>(sent: Promise<T>): Promise<T> => {
     try {
       return await sent;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE') throw error;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code === 'REFUND_AMOUNT_CHANGED') {
+        void queries.invalidateQueries({ queryKey: cancellationQueries.all });
+        const amount = amountIn(error.fields['expected_amount']?.[0]);
+        if (amount === null) throw error;
+        throw instead(error, t('cancel.changed', { amount: moneyText(amount, language, quote.currency) }));
+      }
+      if (error.code !== 'INVALID_STATE') throw error;
       const read = await answered(
         api.GET('/api/v1/admin/cancellation-requests/{id}', { params: { path: { id } } }),
       ).catch(() => null);
       const now = read?.data;
       if (!now?.decided_at) throw error;
-      throw new ApiError(
-        error.status,
-        error.code,
-        t('cancellation.alreadyDecided', {
-          decision: label(now, 'status'),
-          when: momentText(now.decided_at, language),
-        }),
-        {},
-        error.requestId,
-      );
+      const decided = { decision: label(now, 'status'), when: momentText(now.decided_at, language) };
+      throw instead(error, t('cancellation.alreadyDecided', decided));
     }
   };
 }
