@@ -773,7 +773,7 @@ type BookingAnswer struct {
 //
 // Example: {"contact":{"email":"traveller@rihla.test"},"passengers":[{"id":"6c84fb90-12c4-51e1-840d-727cc15d7fa1","name":"Traveller One"}]}
 type BookingCorrection struct {
-	// Contact Who gets the notifications from now on.
+	// Contact Who gets the notifications from now on. The phone is kept in its international form.
 	//
 	// Example: {"email":"traveller@rihla.test"}
 	Contact *ContactCorrection `json:"contact,omitempty"`
@@ -1542,7 +1542,7 @@ type Contact struct {
 	Phone string `json:"phone"`
 }
 
-// ContactCorrection Who gets the notifications from now on.
+// ContactCorrection Who gets the notifications from now on. The phone is kept in its international form.
 //
 // Example: {"email":"traveller@rihla.test"}
 type ContactCorrection struct {
