@@ -30,6 +30,7 @@ type soldBooking struct {
 	Status     models.BookingStatus `json:"status"`
 	Seats      int                  `json:"seats"`
 	Refunded   models.Money         `json:"refunded_amount"`
+	Fee        models.Money         `json:"cancellation_fee"`
 	Passengers []struct {
 		ID     uuid.UUID              `json:"id"`
 		Status models.PassengerStatus `json:"status"`
@@ -76,6 +77,7 @@ func TestCancelOneOfThree(t *testing.T) {
 	customer, finance, support := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin), s.As(models.RoleSupportAgent)
 	b := customer.BookPaid(3)
 	path := bookingsPath + "/" + b.ID.String()
+	require.Equal(t, "0.00", bookingAs(t, customer, b.ID).Fee.String())
 
 	all := decoded[cancelQuote](t, http.StatusOK, support.Get(path+"/cancellation-quote"))
 	require.Len(t, all.Passengers, 3)
@@ -116,6 +118,7 @@ func TestCancelOneOfThree(t *testing.T) {
 	require.Equal(t, models.PassengerCancelled, seen.Passengers[1].Status)
 	require.Equal(t, models.PassengerConfirmed, seen.Passengers[2].Status)
 	require.Equal(t, asked.Quote.Refund.String(), seen.Refunded.String())
+	require.Equal(t, asked.Quote.Fee.String(), seen.Fee.String())
 	require.NotNil(t, seen.Refunds[0].Until)
 	require.Equal(t, models.CancellationApproved, seen.Requests[0].Status)
 	require.Nil(t, seen.Requests[0].Decider, "customers do not see who it was")
@@ -128,6 +131,8 @@ func TestCancelOneOfThree(t *testing.T) {
 	}))
 	require.Equal(t, models.BookingCancelled, done.Booking.Status)
 	require.Equal(t, all.Refund.String(), asked.Quote.Refund.Add(done.Amount).String(), "the parts add up")
+	require.Equal(t, all.Fee.String(), done.Booking.Fee.String())
+	require.Equal(t, all.Fee.String(), bookingAs(t, support, b.ID).Fee.String())
 	require.Equal(t, models.RefundSucceeded, awaitRefund(t, finance, *done.Refund).Status)
 	require.Zero(t, s.Count("SELECT seats_taken FROM trips WHERE id = $1", s.World.Trip.ID))
 }

@@ -707,6 +707,9 @@ type Booking struct {
 	// Example: RB-7XK010A
 	BookingNumber BookingNumber `json:"booking_number"`
 
+	// CancellationFee What was kept of what was paid for cancelled passengers: the sum of `fee_amount` of its cancellations; in lists not there.
+	CancellationFee *Money `json:"cancellation_fee,omitempty"`
+
 	// CancellationRequests Newest first; in lists not there.
 	CancellationRequests []CancellationRequest `json:"cancellation_requests,omitempty"`
 
