@@ -80,7 +80,7 @@ func TestPeopleAreMarked(t *testing.T) {
 		"ListBookings", "ListTripBookings", "ListRefunds", "ListUsers", "ListStaff", "ListBuses", "ListAuditLogs",
 		"ListCheckIns", "ListCancellationRequests", "ListAllCancellationRequests", "ListBookingNotes", "ListCompanyStaff",
 	}, counted[contract.ListOfPeople])
-	require.Subset(t, counted[contract.OnePerson], []string{"GetBooking", "GetUser", "PatchUser", "GetStaff", "GetRefund", "GetPaymentTransaction"})
+	require.Subset(t, counted[contract.OnePerson], []string{"GetBooking", "GetUser", "PatchUser", "GetStaff", "GetRefund", "GetPaymentTransaction", "GetCancellationRequest"})
 	require.Subset(t, counted[contract.NoPeople], []string{"GetMe", "ListMyBookings", "ListTrips", "ListProviders"})
 }
 

@@ -97,7 +97,7 @@ func (w *targets) moneyTargets(t *testing.T, campaign uuid.UUID) []target {
 		},
 		{
 			"ApproveCancellation", http.MethodPost, "/api/v1/admin/cancellation-requests/" + w.decided + "/approve", w.As(models.RoleAdmin),
-			map[string]any{"note": "compared"},
+			map[string]any{"note": "compared", "expected_amount": models.MustMoney("1.00")},
 		},
 		{
 			"RejectCancellation", http.MethodPost, "/api/v1/admin/cancellation-requests/" + w.decided + "/reject", w.As(models.RoleAdmin),

@@ -101,8 +101,8 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 	full := s.NewTrip("Full for a while", 2)
 	change("UPDATE trips SET seats_taken = capacity WHERE id = $1", full.ID)()
 
-	request := s.BookingRequest(1)
-	request["trip_id"] = full.ID
+	crowded := s.BookingRequest(1)
+	crowded["trip_id"] = full.ID
 
 	declined, back := onTrip(func(b harness.Booking) {
 		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "decline"))
@@ -122,6 +122,17 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 		}
 	}
 
+	// Asked for late, half of it goes back, and all of it once the trip is called off.
+	half := s.NewTrip("Half of it", 2)
+	change("UPDATE trips SET departure_at = now() + interval '30 hours' WHERE id = $1", half.ID)()
+
+	request := s.BookingRequest(1)
+	request["trip_id"] = half.ID
+	late := decoded[harness.Booking](t, http.StatusCreated, customer.Post(bookingsPath, request))
+	paid(late)()
+
+	approval := decoded[cancelRequest](t, http.StatusCreated, customer.Post(bookingsPath+"/"+late.ID.String()+"/cancellation-requests", because()))
+
 	line := func() uuid.UUID { return entriesOf(t, s, customer.BookPaid(1).ID)[0].ID }
 	mark := func(id uuid.UUID) { decoded[record](t, http.StatusOK, finance.Post(markPath(id), nil)) }
 	revert := func(id uuid.UUID) string { return adminRecords + "/" + id.String() + "/revert-transfer" }
@@ -136,7 +147,7 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 
 	return map[string]refusal{
 		"CreateBooking": {
-			customer, bookingsPath, request, http.StatusConflict, models.CodeTripCapacityReached,
+			customer, bookingsPath, crowded, http.StatusConflict, models.CodeTripCapacityReached,
 			change("UPDATE trips SET seats_taken = 0 WHERE id = $1", full.ID), http.StatusCreated,
 		},
 		"CreateBookingIntent": {
@@ -156,6 +167,12 @@ func refusalsOf(t *testing.T, s *harness.Stack) map[string]refusal {
 		"RequestCancellation": {
 			customer, bookingsPath + "/" + asked.ID.String() + "/cancellation-requests", because(), http.StatusConflict, models.CodeInvalidState,
 			paid(asked), http.StatusCreated,
+		},
+		"ApproveCancellation": {
+			finance, "/api/v1/admin/cancellation-requests/" + approval.ID.String() + "/approve",
+			map[string]any{"expected_amount": late.Amount},
+			http.StatusConflict, models.CodeRefundAmountChanged,
+			change("UPDATE trips SET status = 'CANCELLED' WHERE id = $1", half.ID), http.StatusOK,
 		},
 		"CancelPaidBooking": {
 			finance, "/api/v1/admin/bookings/" + cancelled.ID.String() + "/cancel",

@@ -93,6 +93,13 @@ type CancelOrder struct {
 type CancelQuote struct {
 	Terms PolicyTerms
 	Part  CancelledPart
+	Now   *CancelOutlook // nil: of a quote that was kept
+}
+
+// CancelOutlook is what else an order at the moment of a quote would be.
+type CancelOutlook struct {
+	Full          Money // what CancelInFull would give back for the same passengers
+	NeedsApproval bool  // an order of the quote by its reader would wait for a second person
 }
 
 // Better are the terms of a quote, or those of now where the trip was moved or cancelled since and they give more (rules:

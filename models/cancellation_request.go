@@ -56,6 +56,7 @@ type CancellationRequest struct {
 	TripTitle     string     `bun:"trip_title,scanonly"`
 	DepartureAt   time.Time  `bun:"departure_at,scanonly"`
 	RefundID      *uuid.UUID `bun:"refund_id,scanonly"`
+	DeciderName   string     `bun:"decider_name,scanonly"` // of the member of staff who decided
 }
 
 // Keep writes a quote into the request.
@@ -78,6 +79,18 @@ func (r *CancellationRequest) Quote() (CancelQuote, error) {
 
 	return q, q.Terms.Schedule.UnmarshalText([]byte(r.Schedule))
 }
+
+// Order is the cancellation that an approval of the request carries out; quote is that of the request.
+func (r *CancellationRequest) Order(quote *CancelQuote) CancelOrder {
+	return CancelOrder{
+		ID: CancellationID(r.BookingID, r.identity()), Passengers: r.PassengerIDs(), RefundBy: CancelByPolicy, Quote: quote, RequestID: r.ID,
+	}
+}
+
+// OrderID is the id of the refund that an approval of the request orders.
+func (r *CancellationRequest) OrderID() uuid.UUID { return RefundID(r.BookingID, r.identity()) }
+
+func (r *CancellationRequest) identity() string { return "cancellation-request:" + r.ID.String() }
 
 // PassengerIDs are those of the passengers that the request names.
 func (r *CancellationRequest) PassengerIDs() []uuid.UUID {

@@ -62,13 +62,19 @@ func (b *Booking) Digest(data string) []byte {
 }
 
 // Correct applies a correction to the booking. renamed is how often the name of each position was changed before, most how often one may
-// be. What is as it was is no change. Errors: INVALID_STATE from the departure on, for a cancelled passenger and for a name that was
-// changed too often; VALIDATION_ERROR on passengers for one that is unknown or named twice.
+// be. What is as it was is no change; another phone is kept in its international spelling. Errors: INVALID_STATE from the departure on, for
+// a cancelled passenger and for a name that was changed too often; VALIDATION_ERROR on contact.phone for what is no number, and on
+// passengers for one that is unknown or named twice.
 func (b *Booking) Correct(c Correction, renamed map[int]int, most int, departure, now time.Time) (Corrected, error) {
 	out := Corrected{Before: map[string]string{}, After: map[string]string{}}
 
 	if !departure.After(now) {
 		return out, NewError(CodeInvalidState, "booking.correction_departed")
+	}
+
+	phone, err := c.phone(b.ContactPhone)
+	if err != nil {
+		return out, err
 	}
 
 	set := func(field CorrectedField, is *string, to *string) {
@@ -80,9 +86,23 @@ func (b *Booking) Correct(c Correction, renamed map[int]int, most int, departure
 
 	set(CorrectedName, &b.ContactName, c.Name)
 	set(CorrectedEmail, &b.ContactEmail, c.Email)
-	set(CorrectedPhone, &b.ContactPhone, c.Phone)
+	set(CorrectedPhone, &b.ContactPhone, phone)
 
 	return out, b.rename(c.Passengers, renamed, most, &out)
+}
+
+// phone is the contact's number as it is kept: people read it from another country, and it is what messages go to. Error: VALIDATION_ERROR.
+func (c *Correction) phone(is string) (*string, error) {
+	if c.Phone == nil || *c.Phone == is {
+		return nil, nil //nolint:nilnil // it stays
+	}
+
+	number, ok := E164(*c.Phone)
+	if !ok {
+		return nil, Invalid("contact.phone", "field.phone_number")
+	}
+
+	return &number, nil
 }
 
 func (b *Booking) rename(names []PassengerName, renamed map[int]int, most int, out *Corrected) error {

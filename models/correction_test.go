@@ -15,6 +15,7 @@ func TestCorrection(t *testing.T) {
 
 	now := time.Now()
 	right, same := "right@rihla.test", "+966500000000"
+	local, other, none := "0500000000", "+966511111111", "0000000000"
 	name := func(b models.Booking, position int, to string) []models.PassengerName {
 		return []models.PassengerName{{ID: models.PassengerID(b.ID, position), Name: to}}
 	}
@@ -36,6 +37,18 @@ func TestCorrection(t *testing.T) {
 		"an address": {
 			correction: func(models.Booking) models.Correction { return models.Correction{Email: &right, Phone: &same} },
 			fields:     []models.CorrectedField{models.CorrectedEmail},
+		},
+		"a number": {
+			correction: func(models.Booking) models.Correction { return models.Correction{Phone: &other} },
+			fields:     []models.CorrectedField{models.CorrectedPhone},
+		},
+		"the same number in other words": {
+			correction: func(models.Booking) models.Correction { return models.Correction{Phone: &local, Email: &right} },
+			fields:     []models.CorrectedField{models.CorrectedEmail},
+		},
+		"no number": {
+			correction: func(models.Booking) models.Correction { return models.Correction{Phone: &none} },
+			code:       models.CodeValidation,
 		},
 		"a name": {
 			correction: func(b models.Booking) models.Correction { return models.Correction{Passengers: name(b, 1, "Uno")} },
@@ -96,6 +109,21 @@ func TestCorrection(t *testing.T) {
 		require.Equal(t, c.fields, done.Fields, what)
 		require.Len(t, done.Before, len(c.fields), what)
 		require.Len(t, done.After, len(c.fields), what)
+	}
+}
+
+// TestCorrectedPhone: however a number is written, it is kept in one spelling; one that is as it was stays as it is.
+func TestCorrectedPhone(t *testing.T) {
+	t.Parallel()
+
+	for given, kept := range map[string]string{
+		"0501234567": "+966501234567", "501234567": "+966501234567", "00966501234567": "+966501234567", "+14155550123": "+14155550123",
+		"050000000": "050000000", // no number, and as it was
+	} {
+		b := models.Booking{ContactPhone: "050000000"}
+		_, err := b.Correct(models.Correction{Phone: &given}, nil, 0, time.Now().Add(time.Hour), time.Now())
+		require.NoError(t, err)
+		require.Equal(t, kept, b.ContactPhone)
 	}
 }
 

@@ -548,6 +548,17 @@ type AffectedTrips = []AffectedTrip
 // ApprovalDecision What was decided about a refund. EXPIRED: nothing, until its time was over.
 type ApprovalDecision = models.ApprovalDecision
 
+// ApproveCancellationRequest What to note with an approval, and what the approved refund has to come to.
+//
+// Example: {"expected_amount":287.5,"note":"Get well soon"}
+type ApproveCancellationRequest struct {
+	// ExpectedAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	ExpectedAmount *Money  `json:"expected_amount,omitempty"`
+	Note           *string `json:"note,omitempty"`
+}
+
 // ApproveRefundRequest What to note with an approval.
 //
 // Example: {"note":"Compared with the customer's letter"}
@@ -699,6 +710,9 @@ type Booking struct {
 	// Example: RB-7XK010A
 	BookingNumber BookingNumber `json:"booking_number"`
 
+	// CancellationFee What was kept of what was paid for cancelled passengers: the sum of `fee_amount` of its cancellations; in lists not there.
+	CancellationFee *Money `json:"cancellation_fee,omitempty"`
+
 	// CancellationRequests Newest first; in lists not there.
 	CancellationRequests []CancellationRequest `json:"cancellation_requests,omitempty"`
 
@@ -765,7 +779,7 @@ type BookingAnswer struct {
 //
 // Example: {"contact":{"email":"traveller@rihla.test"},"passengers":[{"id":"6c84fb90-12c4-51e1-840d-727cc15d7fa1","name":"Traveller One"}]}
 type BookingCorrection struct {
-	// Contact Who gets the notifications from now on.
+	// Contact Who gets the notifications from now on. The phone is kept in its international form.
 	//
 	// Example: {"email":"traveller@rihla.test"}
 	Contact *ContactCorrection `json:"contact,omitempty"`
@@ -1066,8 +1080,9 @@ type CancelTripRequest struct {
 }
 
 // CancellationQuote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
 //
-// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
 type CancellationQuote struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
 
@@ -1079,8 +1094,17 @@ type CancellationQuote struct {
 	// Example: 1150
 	FeeAmount Money `json:"fee_amount"`
 
+	// FullAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	FullAmount *Money `json:"full_amount,omitempty"`
+
 	// HoursToDeparture Whole hours, rounded down; below 0 once the trip has left.
 	HoursToDeparture int64 `json:"hours_to_departure"`
+
+	// NeedsApproval A refund of `refund_amount` that the caller orders now would wait for the approval of a second person. This and `full_amount` are of the moment: the quote that a
+	// request has kept does not have them.
+	NeedsApproval *bool `json:"needs_approval,omitempty"`
 
 	// PaidAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1105,9 +1129,10 @@ type CancellationQuote struct {
 // CancellationQuoteAnswer defines model for CancellationQuoteAnswer.
 type CancellationQuoteAnswer struct {
 	// Data What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+	// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
 	//
 	//
-	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
 	Data CancellationQuote `json:"data"`
 }
 
@@ -1115,7 +1140,10 @@ type CancellationQuoteAnswer struct {
 //
 // Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_number":"RB-7XK010A","decided_at":null,"decided_by":null,"id":"019ab0c3-7000-7aaa-8bbb-000000000001","note":null,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"quote":{"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","refund_amount":287.5,"seats":1},"reason":"One of us is ill","refund_id":null,"requested_at":"2026-11-22T08:10:00Z","status":"REQUESTED","status_label_ar":"قيد النظر","status_label_en":"Requested"}
 type CancellationRequest struct {
-	BookingID openapi_types.UUID `json:"booking_id"`
+	// ApprovalQuote What an approval by the caller would do now: the quote of asking, or the better terms of a trip that was moved or cancelled since. Of one request that staff read while
+	// it is REQUESTED, where it can be approved.
+	ApprovalQuote *CancellationQuote `json:"approval_quote,omitempty"`
+	BookingID     openapi_types.UUID `json:"booking_id"`
 
 	// BookingNumber The reference of a booking for people: `RB-` and 7 characters of Crockford's base32, the last of which is a check character (Luhn modulo 32).
 	// Emails, SMS, exports and the gateway's page show it.
@@ -1129,9 +1157,12 @@ type CancellationRequest struct {
 	DecidedAt    *time.Time `json:"decided_at"`
 
 	// DecidedBy Null while it is undecided, and when the service decided.
-	DecidedBy   *openapi_types.UUID `json:"decided_by"`
-	DepartureAt *time.Time          `json:"departure_at,omitempty"`
-	ID          openapi_types.UUID  `json:"id"`
+	DecidedBy *openapi_types.UUID `json:"decided_by"`
+
+	// DecidedByName Of the member of staff who decided, also of an account that was removed since. Only staff see it.
+	DecidedByName *string            `json:"decided_by_name,omitempty"`
+	DepartureAt   *time.Time         `json:"departure_at,omitempty"`
+	ID            openapi_types.UUID `json:"id"`
 
 	// Note What the customer is sent with the decision.
 	Note         *string              `json:"note"`
@@ -1139,9 +1170,10 @@ type CancellationRequest struct {
 	ProviderName *string              `json:"provider_name,omitempty"`
 
 	// Quote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
+	// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
 	//
 	//
-	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"hours_to_departure":30,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
 	Quote  CancellationQuote `json:"quote"`
 	Reason *string           `json:"reason"`
 
@@ -1550,7 +1582,7 @@ type Contact struct {
 	Phone string `json:"phone"`
 }
 
-// ContactCorrection Who gets the notifications from now on.
+// ContactCorrection Who gets the notifications from now on. The phone is kept in its international form.
 //
 // Example: {"email":"traveller@rihla.test"}
 type ContactCorrection struct {
@@ -4794,6 +4826,12 @@ type ListAllCancellationRequestsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ApproveCancellationParams defines parameters for ApproveCancellation.
+type ApproveCancellationParams struct {
+	// IdempotencyKey A UUID v4 that the client makes for this one intention and sends again with every retry.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListExportsParams defines parameters for ListExports.
 type ListExportsParams struct {
 	// Kind Only exports of this kind.
@@ -5844,7 +5882,7 @@ type RefundBookingJSONRequestBody = RefundRequest
 type ResendBookingMessageJSONRequestBody = ResendRequest
 
 // ApproveCancellationJSONRequestBody defines body for ApproveCancellation for application/json ContentType.
-type ApproveCancellationJSONRequestBody = ApproveRefundRequest
+type ApproveCancellationJSONRequestBody = ApproveCancellationRequest
 
 // RejectCancellationJSONRequestBody defines body for RejectCancellation for application/json ContentType.
 type RejectCancellationJSONRequestBody = RejectRefundRequest
@@ -6055,9 +6093,12 @@ type ServerInterface interface {
 	// ListAllCancellationRequests List cancellation requests
 	// (GET /api/v1/admin/cancellation-requests)
 	ListAllCancellationRequests(c *fiber.Ctx, params ListAllCancellationRequestsParams) error
+	// GetCancellationRequest Get a cancellation request
+	// (GET /api/v1/admin/cancellation-requests/{id})
+	GetCancellationRequest(c *fiber.Ctx, id ID) error
 	// ApproveCancellation Approve a cancellation request
 	// (POST /api/v1/admin/cancellation-requests/{id}/approve)
-	ApproveCancellation(c *fiber.Ctx, id ID) error
+	ApproveCancellation(c *fiber.Ctx, id ID, params ApproveCancellationParams) error
 	// RejectCancellation Reject a cancellation request
 	// (POST /api/v1/admin/cancellation-requests/{id}/reject)
 	RejectCancellation(c *fiber.Ctx, id ID) error
@@ -7489,6 +7530,35 @@ func (siw *ServerInterfaceWrapper) ListAllCancellationRequests(c *fiber.Ctx) err
 	return handler(c)
 }
 
+// GetCancellationRequest operation middleware
+func (siw *ServerInterfaceWrapper) GetCancellationRequest(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetCancellationRequest(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ApproveCancellation operation middleware
 func (siw *ServerInterfaceWrapper) ApproveCancellation(c *fiber.Ctx) error {
 
@@ -7503,8 +7573,30 @@ func (siw *ServerInterfaceWrapper) ApproveCancellation(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ApproveCancellationParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: "uuid"})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.ApproveCancellation(c, id)
+		return siw.Handler.ApproveCancellation(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -14175,6 +14267,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/admin/cancellation-requests", wrapper.ListAllCancellationRequests)
 
+	router.Get(options.BaseURL+"/api/v1/admin/cancellation-requests/:id", wrapper.GetCancellationRequest)
+
 	router.Post(options.BaseURL+"/api/v1/admin/cancellation-requests/:id/approve", wrapper.ApproveCancellation)
 
 	router.Post(options.BaseURL+"/api/v1/admin/cancellation-requests/:id/reject", wrapper.RejectCancellation)
@@ -14951,9 +15045,27 @@ func (response ListAllCancellationRequests200JSONResponse) VisitListAllCancellat
 	return ctx.JSON(&response)
 }
 
+type GetCancellationRequestRequestObject struct {
+	ID ID `json:"id"`
+}
+
+type GetCancellationRequestResponseObject interface {
+	VisitGetCancellationRequestResponse(ctx *fiber.Ctx) error
+}
+
+type GetCancellationRequest200JSONResponse CancellationRequestAnswer
+
+func (response GetCancellationRequest200JSONResponse) VisitGetCancellationRequestResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ApproveCancellationRequestObject struct {
-	ID   ID `json:"id"`
-	Body *ApproveCancellationJSONRequestBody
+	ID     ID `json:"id"`
+	Params ApproveCancellationParams
+	Body   *ApproveCancellationJSONRequestBody
 }
 
 type ApproveCancellationResponseObject interface {
@@ -18280,6 +18392,9 @@ type StrictServerInterface interface {
 	// ListAllCancellationRequests List cancellation requests
 	// (GET /api/v1/admin/cancellation-requests)
 	ListAllCancellationRequests(ctx context.Context, request ListAllCancellationRequestsRequestObject) (ListAllCancellationRequestsResponseObject, error)
+	// GetCancellationRequest Get a cancellation request
+	// (GET /api/v1/admin/cancellation-requests/{id})
+	GetCancellationRequest(ctx context.Context, request GetCancellationRequestRequestObject) (GetCancellationRequestResponseObject, error)
 	// ApproveCancellation Approve a cancellation request
 	// (POST /api/v1/admin/cancellation-requests/{id}/approve)
 	ApproveCancellation(ctx context.Context, request ApproveCancellationRequestObject) (ApproveCancellationResponseObject, error)
@@ -19378,11 +19493,39 @@ func (sh *strictHandler) ListAllCancellationRequests(ctx *fiber.Ctx, params List
 	return nil
 }
 
+// GetCancellationRequest operation middleware
+func (sh *strictHandler) GetCancellationRequest(ctx *fiber.Ctx, id ID) error {
+	var request GetCancellationRequestRequestObject
+
+	request.ID = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCancellationRequest(ctx.UserContext(), request.(GetCancellationRequestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCancellationRequest")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetCancellationRequestResponseObject); ok {
+		if err := validResponse.VisitGetCancellationRequestResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ApproveCancellation operation middleware
-func (sh *strictHandler) ApproveCancellation(ctx *fiber.Ctx, id ID) error {
+func (sh *strictHandler) ApproveCancellation(ctx *fiber.Ctx, id ID, params ApproveCancellationParams) error {
 	var request ApproveCancellationRequestObject
 
 	request.ID = id
+	request.Params = params
 
 	var body ApproveCancellationJSONRequestBody
 	var err error

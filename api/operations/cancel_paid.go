@@ -83,11 +83,11 @@ func (o *Operations) cancelOrder(ctx context.Context, r *gen.CancelPaidBookingRe
 // refundTakes is how long a customer's bank may take to show a refund that its gateway has made.
 const refundTakes = 14 * 24 * time.Hour
 
-// addRefunds adds to a booking what was ordered back for it, and its cancellation requests. While its first attempt is open no money
-// has arrived, and there is nothing to read.
+// addRefunds adds to a booking what was ordered back for it, what was kept, and its cancellation requests. While its first attempt is
+// open no money has arrived, and there is nothing to read.
 func (o *Operations) addRefunds(ctx context.Context, b *gen.Booking, attempt *models.PaymentTransaction) error {
 	if attempt != nil && attempt.ID == models.BookingAttemptID(b.ID, 1) && attempt.Status == models.TransactionPending {
-		b.RefundedAmount = new(models.Money)
+		b.RefundedAmount, b.CancellationFee = new(models.Money), new(models.Money)
 
 		return nil
 	}
@@ -105,7 +105,12 @@ func (o *Operations) addRefunds(ctx context.Context, b *gen.Booking, attempt *mo
 		}
 	}
 
-	b.RefundedAmount, b.Refunds = &back, mapEach(rows, bookingRefundOf)
+	fee, err := o.Store.Refunds.FeeOf(ctx, b.ID)
+	if err != nil {
+		return err
+	}
+
+	b.RefundedAmount, b.CancellationFee, b.Refunds = &back, &fee, mapEach(rows, bookingRefundOf)
 	b.CancellationRequests, err = o.cancellationRequestsOf(ctx, b.ID)
 
 	return err

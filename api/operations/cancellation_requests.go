@@ -26,7 +26,7 @@ func (o *Operations) GetCancellationQuote(
 		return nil, err
 	}
 
-	q, positions, err := o.Store.Refunds.QuoteCancellation(ctx, r.ID, ids, o.Now())
+	q, positions, err := o.Store.Refunds.QuoteCancellation(ctx, middleware.Principal(ctx).UserID, r.ID, ids, o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,17 @@ func idsOf(list *string) ([]uuid.UUID, error) {
 }
 
 func quoteOf(booking uuid.UUID, positions []int, q *models.CancelQuote) gen.CancellationQuote {
-	return labelled(gen.CancellationQuote{
+	out := gen.CancellationQuote{
 		BookingID: booking, PassengerIds: models.PassengerIDs(booking, positions), Seats: q.Part.Seats,
 		PaidAmount: q.Part.Paid, RefundAmount: q.Part.Refund, FeeAmount: q.Part.Fee(), PolicyPercent: q.Terms.Percent,
 		ReasonCode: q.Terms.Reason, HoursToDeparture: int64(q.Terms.Hours), Currency: models.Currency,
-	})
+	}
+
+	if q.Now != nil {
+		out.FullAmount, out.NeedsApproval = &q.Now.Full, &q.Now.NeedsApproval
+	}
+
+	return labelled(out)
 }
 
 // ListCancellationRequests are those of a booking.
@@ -87,7 +93,7 @@ func (o *Operations) ListCancellationRequests(
 		return nil, err
 	}
 
-	all, err := requestsOf(list.Items)
+	all, err := requestsOf(ctx, list.Items)
 
 	return gen.ListCancellationRequests200JSONResponse{Data: all, Meta: metaOf(p, list)}, err
 }
@@ -98,14 +104,14 @@ func (o *Operations) cancellationRequestsOf(ctx context.Context, booking uuid.UU
 		return nil, err
 	}
 
-	return requestsOf(rows)
+	return requestsOf(ctx, rows)
 }
 
-func requestsOf(rows []models.CancellationRequest) ([]gen.CancellationRequest, error) {
+func requestsOf(ctx context.Context, rows []models.CancellationRequest) ([]gen.CancellationRequest, error) {
 	all := make([]gen.CancellationRequest, 0, len(rows))
 
 	for i := range rows {
-		one, err := requestOf(&rows[i])
+		one, err := requestOf(ctx, &rows[i])
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +122,7 @@ func requestsOf(rows []models.CancellationRequest) ([]gen.CancellationRequest, e
 	return all, nil
 }
 
-func requestOf(r *models.CancellationRequest) (gen.CancellationRequest, error) {
+func requestOf(ctx context.Context, r *models.CancellationRequest) (gen.CancellationRequest, error) {
 	q, err := r.Quote()
 	if err != nil {
 		return gen.CancellationRequest{}, err
@@ -124,13 +130,19 @@ func requestOf(r *models.CancellationRequest) (gen.CancellationRequest, error) {
 
 	label := r.Status.Label()
 
-	return gen.CancellationRequest{
+	out := gen.CancellationRequest{
 		ID: r.ID, BookingID: r.BookingID, BookingNumber: r.BookingNumber, CustomerName: optional(r.CustomerName),
 		ProviderName: optional(r.ProviderName), TripTitle: optional(r.TripTitle), DepartureAt: utcOrNil(&r.DepartureAt),
 		PassengerIds: r.PassengerIDs(), Status: r.Status, StatusLabelAr: label.AR, StatusLabelEn: label.EN,
 		Quote: quoteOf(r.BookingID, r.Positions, &q), Reason: optional(r.Reason), RequestedAt: utc(r.RequestedAt),
 		DecidedAt: utcOrNil(r.DecidedAt), DecidedBy: r.DecidedBy, Note: optional(r.Note), RefundID: r.RefundID,
-	}, nil
+	}
+
+	if middleware.Principal(ctx).Role.ReadsAnyBooking() {
+		out.DecidedByName = optional(r.DeciderName)
+	}
+
+	return out, nil
 }
 
 // RequestCancellation keeps what a customer asks for; its workflow waits for the decision. Where that cannot be started, the sweep does.
@@ -190,7 +202,7 @@ func (o *Operations) requestNow(ctx context.Context, id uuid.UUID) (gen.Cancella
 		return gen.CancellationRequest{}, err
 	}
 
-	return requestOf(&r)
+	return requestOf(ctx, &r)
 }
 
 // WithdrawCancellation takes a request back.
@@ -215,9 +227,9 @@ func (o *Operations) WithdrawCancellation(
 func (o *Operations) ApproveCancellation(
 	ctx context.Context, r gen.ApproveCancellationRequestObject,
 ) (gen.ApproveCancellationResponseObject, error) {
-	d := cancellations.Decision{RequestID: r.ID, To: models.CancellationApproved}
+	d := cancellations.Decision{RequestID: r.ID, To: models.CancellationApproved, Claim: middleware.Claim(ctx).ID}
 	if r.Body != nil {
-		d.Note = valueOf(r.Body.Note)
+		d.Note, d.Expected = valueOf(r.Body.Note), r.Body.ExpectedAmount
 	}
 
 	var err error
@@ -265,7 +277,51 @@ func (o *Operations) ListAllCancellationRequests(
 		return nil, err
 	}
 
-	all, err := requestsOf(list.Items)
+	all, err := requestsOf(ctx, list.Items)
 
 	return gen.ListAllCancellationRequests200JSONResponse{Data: all, Meta: metaOf(p, list)}, err
+}
+
+// GetCancellationRequest is one request.
+func (o *Operations) GetCancellationRequest(
+	ctx context.Context, r gen.GetCancellationRequestRequestObject,
+) (gen.GetCancellationRequestResponseObject, error) {
+	row, err := o.Store.Cancellations.ByID(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+
+	body, err := requestOf(ctx, &row)
+	if err != nil {
+		return nil, err
+	}
+
+	body.ApprovalQuote, err = o.approvalQuote(ctx, &row)
+
+	return gen.GetCancellationRequest200JSONResponse{Data: body}, err
+}
+
+// approvalQuote is what an approval of the request by the caller would do; nil where it cannot be approved now.
+func (o *Operations) approvalQuote(ctx context.Context, r *models.CancellationRequest) (*gen.CancellationQuote, error) {
+	if r.Status != models.CancellationRequested {
+		return nil, nil //nolint:nilnil // there is nothing to approve
+	}
+
+	asked, err := r.Quote()
+	if err != nil {
+		return nil, err
+	}
+
+	q, positions, err := o.Store.Refunds.QuoteOrder(ctx, middleware.Principal(ctx).UserID, r.BookingID, r.Order(&asked), o.Now())
+
+	switch {
+	case models.CodeOf(err) == models.CodeInvalidState: // another cancellation waits for its approval
+		return nil, nil //nolint:nilnil // as said
+	case err != nil:
+		return nil, err
+	}
+
+	out := quoteOf(r.BookingID, positions, &q)
+
+	return &out, nil
 }

@@ -30,7 +30,7 @@ func (s *story) askToCancel(ctx context.Context, passenger, api int) {
 	s.Journal.Count("cancellations asked for", 1)
 
 	decide := "/api/v1/admin/cancellation-requests/" + r.ID.String()
-	approve := request{method: http.MethodPost, path: decide + "/approve", body: map[string]any{"note": "As agreed."}, api: api}
+	approve := request{method: http.MethodPost, path: decide + "/approve", body: map[string]any{"note": "As agreed."}, key: newKey(), api: api}
 	reject := request{method: http.MethodPost, path: decide + "/reject", body: map[string]any{"note": "Too late."}}
 	withdraw := request{method: http.MethodPost, path: path + "/" + r.ID.String() + "/withdraw"}
 

@@ -111,7 +111,7 @@ test('support corrects a booking, sends a message again and notes why', async ({
   await form.locator('[type=submit]').click();
   await expect(form).toBeHidden();
   expect(await bookingOf(booking)).toMatchObject({
-    contact: { ...booking.contact, phone: '0501112233' },
+    contact: { ...booking.contact, phone: '+966501112233' },
     passengers: [{ name: 'Passenger 1' }, { name: 'Sara Al-Otaibi' }],
   });
   await expect(page.getByRole('region', { name: t('field.passengers') })).toContainText('Sara Al-Otaibi');

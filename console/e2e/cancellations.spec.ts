@@ -51,6 +51,10 @@ test('a rejection needs a note, which the request then shows', async ({ page, t 
   await expect(form).toBeHidden();
   await expect(drawer).toContainText(t('state.cancellation.REJECTED'));
   await expect(drawer).toContainText('The bus has left already');
+
+  // Its address opens it also where the list leaves it out.
+  await open(page, `${requests}?status=APPROVED#${request.id}`);
+  await expect(drawer).toContainText('The bus has left already');
 });
 
 test('support reads a request and does not decide', async ({ page, t }) => {

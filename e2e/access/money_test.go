@@ -125,6 +125,8 @@ func (w *world) aboutRefunds(t *testing.T, c cell) request {
 		return request{ids: w.refund(c).ids, body: object{"refund": "FULL"}}
 	case "ApproveCancellation":
 		return request{ids: w.request(t, c), body: object{}}
+	case "GetCancellationRequest":
+		return request{ids: w.request(t, c)}
 	case "RejectCancellation":
 		return request{ids: w.request(t, c), body: object{"note": "The trip is tomorrow"}}
 	case "GetRefundQuote":

@@ -40,11 +40,12 @@ func TestCorrect(t *testing.T) {
 	id := *b.Paid(t, 2).BookingID
 
 	c := rename(id, 2, "Right Name")
-	c.Email, c.Phone, c.Name = new("right@rihla.test"), new("+966511111111"), new("Contact") // as it was
+	c.Email, c.Phone, c.Name = new("right@rihla.test"), new("0511111111"), new("Contact") // as it was
 	require.NoError(t, b.correct(t.Context(), id, c))
 
 	is := b.booking(t, id)
 	require.Equal(t, "right@rihla.test", is.ContactEmail)
+	require.Equal(t, "+966511111111", is.ContactPhone, "in its international spelling")
 	require.Equal(t, "+966511111111", *is.ContactE164)
 	require.Equal(t, []models.Passenger{
 		{Name: "Passenger", DocumentNumber: "D1"}, {Name: "Right Name", DocumentNumber: "D1"},

@@ -69,7 +69,7 @@ func (s *Store) approveAlone(ctx context.Context, tx bun.Tx, by db.Actor, r *mod
 	approved := *r
 
 	err := tx.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error { // a savepoint
-		return s.approve(ctx, tx, db.Actor{RequestID: by.RequestID}, &approved, "", nil, now)
+		return s.approve(ctx, tx, db.Actor{RequestID: by.RequestID}, &approved, Decision{}, now)
 	})
 
 	switch {
@@ -160,10 +160,11 @@ func requestByID(ctx context.Context, in bun.IDB, id uuid.UUID) (models.Cancella
 	return r, db.NotFound(err)
 }
 
-// withSubjects selects requests with what people read beside them.
+// withSubjects selects requests with what people read beside them. A customer who withdraws a request decides nothing.
 func withSubjects(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.ColumnExpr("?TableColumns").ColumnExpr("bk.booking_number, bk.contact_name, p.name AS provider_name, t.title AS trip_title").
-		ColumnExpr("t.departure_at, cn.refund_id").
+		ColumnExpr("t.departure_at, cn.refund_id, du.name AS decider_name").
 		Join("JOIN bookings AS bk ON bk.id = cr.booking_id").Join("JOIN trips AS t ON t.id = bk.trip_id").
-		Join("JOIN providers AS p ON p.id = bk.provider_id").Join("LEFT JOIN cancellations AS cn ON cn.id = cr.cancellation_id")
+		Join("JOIN providers AS p ON p.id = bk.provider_id").Join("LEFT JOIN cancellations AS cn ON cn.id = cr.cancellation_id").
+		Join("LEFT JOIN users AS du ON du.id = cr.decided_by AND cr.decided_by <> cr.requested_by")
 }

@@ -20,6 +20,8 @@ type Decision struct {
 	To        models.CancellationRequestStatus // APPROVED, REJECTED or WITHDRAWN
 	Note      string                           // the customer is sent it
 	AtMost    *models.Money                    // what its person may order back within an hour without a code of late; nil: there is no bound
+	Expected  *models.Money                    // what an approval has to order; nil: whatever it comes to
+	Claim     uuid.UUID                        // of the Idempotency-Key; uuid.Nil without one
 }
 
 // Decide decides a request once: an approval cancels the passengers and orders what was quoted (rules: cancellations.decision), a
@@ -34,6 +36,10 @@ func (s *Store) Decide(ctx context.Context, by db.Actor, d Decision, now time.Ti
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		expired = nil
+
+		if err := db.BindKey(ctx, tx, d.Claim, d.RequestID); err != nil {
+			return err
+		}
 
 		r, departure, err := lockRequest(ctx, tx, d.RequestID)
 		if err != nil {
@@ -58,7 +64,7 @@ func (s *Store) Decide(ctx context.Context, by db.Actor, d Decision, now time.Ti
 
 		switch d.To {
 		case models.CancellationApproved:
-			return s.approve(ctx, tx, by, &out, d.Note, d.AtMost, now)
+			return s.approve(ctx, tx, by, &out, d, now)
 		case models.CancellationRejected:
 			return s.reject(ctx, tx, by, &out, d.Note, now)
 		default:
@@ -92,27 +98,22 @@ func lockRequest(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.Cancellat
 
 // approve cancels the passengers of a request that is locked, and orders what was quoted.
 func (s *Store) approve(
-	ctx context.Context, tx bun.Tx, by db.Actor, r *models.CancellationRequest, note string, atMost *models.Money, now time.Time,
+	ctx context.Context, tx bun.Tx, by db.Actor, r *models.CancellationRequest, d Decision, now time.Time,
 ) error {
 	quote, err := r.Quote()
 	if err != nil {
 		return fmt.Errorf("the schedule of cancellation request %s %w", r.ID, err)
 	}
 
-	const identity = "cancellation-request:"
-
 	order := models.RefundRequest{
-		ID: models.RefundID(r.BookingID, identity+r.ID.String()), BookingID: r.BookingID, Type: models.RefundPolicy, Role: by.Role,
-		RequestID: by.RequestID, Address: by.Address, UserAgent: by.UserAgent, Reason: r.Reason, AtMost: atMost,
+		ID: r.OrderID(), BookingID: r.BookingID, Type: models.RefundPolicy, Role: by.Role,
+		RequestID: by.RequestID, Address: by.Address, UserAgent: by.UserAgent, Reason: r.Reason, AtMost: d.AtMost, Expected: d.Expected,
 	}
 	if by.UserID != uuid.Nil {
 		order.RequestedBy = &by.UserID
 	}
 
-	done, err := s.refunds.CancelIn(ctx, tx, order, models.CancelOrder{
-		ID: models.CancellationID(r.BookingID, identity+r.ID.String()), Passengers: r.PassengerIDs(), RefundBy: models.CancelByPolicy,
-		Quote: &quote, RequestID: r.ID,
-	}, now)
+	done, err := s.refunds.CancelIn(ctx, tx, order, r.Order(&quote), now)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (s *Store) approve(
 		r.RefundID = &done.Refund.ID
 	}
 
-	return s.end(ctx, tx, by, r, models.CancellationApproved, note, &done.Cancellation.ID, now)
+	return s.end(ctx, tx, by, r, models.CancellationApproved, d.Note, &done.Cancellation.ID, now)
 }
 
 // reject tells the customer why nothing is cancelled.

@@ -279,3 +279,116 @@ func TestRemindersAreSentOnce(t *testing.T) {
 	require.NoError(t, b.Store.Cancellations.Remind(t.Context(), r.ID))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'CANCELLATION_WAITING'"))
 }
+
+// What an approval would do is what it does: the quote of asking, or better terms of now, in spite of what went back meanwhile.
+func TestApprovalsDoWhatIsForeseen(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.Approval.Above = models.MustMoney("100.00")
+
+	for name, c := range map[string]struct {
+		meanwhile func(t *testing.T, b *books, tx models.PaymentTransaction)
+		refund    string
+		waits     bool
+	}{
+		"as asked": {func(*testing.T, *books, models.PaymentTransaction) {}, "57.50", false},
+		"the trip is cancelled": {func(t *testing.T, b *books, _ models.PaymentTransaction) {
+			t.Helper()
+			b.Exec(t, "UPDATE trips SET status = 'CANCELLED' WHERE id = $1", b.Trip.ID)
+		}, "115.00", true},
+		"money has gone back": {func(t *testing.T, b *books, tx models.PaymentTransaction) {
+			t.Helper()
+			b.GiveBack(t, tx, "45.00")
+		}, "57.50", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, p)
+			tx := b.Paid(t, 2)
+			r := b.ask(t, *tx.BookingID, b.early(), 1)
+			late := b.Trip.DepartureAt.Add(-time.Hour) // the policy of now gives nothing
+			c.meanwhile(t, b, tx)
+
+			asked, err := r.Quote()
+			require.NoError(t, err)
+
+			finance := b.As(models.RoleFinanceAdmin).UserID
+			q, positions, err := b.Store.Refunds.QuoteOrder(t.Context(), finance, r.BookingID, r.Order(&asked), late)
+			require.NoError(t, err)
+			require.Equal(t, []int{1}, positions)
+			require.Equal(t, c.refund, q.Part.Refund.String())
+			require.Equal(t, c.waits, q.Now.NeedsApproval)
+
+			r, err = b.decide(t, r, models.RoleFinanceAdmin, models.CancellationApproved, late)
+			require.NoError(t, err)
+
+			refund, err := b.Store.Refunds.RefundByID(t.Context(), *r.RefundID)
+			require.NoError(t, err)
+			require.Equal(t, c.refund, refund.Amount.String())
+			require.Equal(t, c.waits, refund.NeedsApproval())
+		})
+	}
+}
+
+// Requests name the member of staff who has decided, and no customer who has withdrawn.
+func TestWhoHasDecidedIsNamed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	rejected, withdrawn := b.ask(t, *b.Paid(t, 1).BookingID, b.early()), b.ask(t, *b.Paid(t, 1).BookingID, b.early())
+	b.Exec(t, "UPDATE users SET name = 'Who Decides' WHERE id = $1", b.Users[models.RoleAdmin].ID)
+
+	_, err := b.decide(t, rejected, models.RoleAdmin, models.CancellationRejected, b.early())
+	require.NoError(t, err)
+	_, err = b.decide(t, withdrawn, models.RoleEndUser, models.CancellationWithdrawn, b.early())
+	require.NoError(t, err)
+
+	list, err := b.Store.Cancellations.List(t.Context(), cancellations.Filter{Page: db.Page{}})
+	require.NoError(t, err)
+
+	names := map[uuid.UUID]string{}
+	for i := range list.Items {
+		names[list.Items[i].ID] = list.Items[i].DeciderName
+	}
+
+	require.Equal(t, map[uuid.UUID]string{rejected.ID: "Who Decides", withdrawn.ID: ""}, names)
+}
+
+// An approval that would order another amount than expected decides nothing.
+func TestApprovalsOfAnExpectedAmount(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	approve := func(r models.CancellationRequest, expected string) (models.CancellationRequest, error) {
+		return b.Store.Cancellations.Decide(t.Context(), b.As(models.RoleFinanceAdmin), cancellations.Decision{
+			RequestID: r.ID, To: models.CancellationApproved, Expected: bookstest.Amount(expected),
+		}, b.early())
+	}
+
+	for _, c := range []struct {
+		asked          time.Time
+		refund, others string
+	}{
+		{b.early(), "57.50", "115.00"}, {b.Trip.DepartureAt.Add(-time.Hour), "0.00", "0.01"},
+	} {
+		r := b.ask(t, *b.Paid(t, 2).BookingID, c.asked, 1)
+
+		_, err := approve(r, c.others)
+		bookstest.RequireCode(t, models.CodeRefundAmountChanged, err)
+
+		now, err := b.Store.Cancellations.ByID(t.Context(), r.ID)
+		require.NoError(t, err)
+		require.Equal(t, models.CancellationRequested, now.Status)
+
+		r, err = approve(r, c.refund)
+		require.NoError(t, err)
+		require.Equal(t, models.CancellationApproved, r.Status)
+
+		// Decided, it is the same approval, whatever its repetition expects.
+		again, err := approve(r, c.others)
+		require.NoError(t, err)
+		require.Equal(t, r.RefundID, again.RefundID)
+	}
+
+	b.RequireBooks(t)
+}

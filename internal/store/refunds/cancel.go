@@ -136,21 +136,16 @@ func lockCancellable(ctx context.Context, tx bun.Tx, r *models.RefundRequest) (*
 		return nil, err
 	}
 
-	var t models.PaymentTransaction
-
-	err = tx.NewSelect().Model(&t).Where("booking_id = ?", r.BookingID).Where("kind = ?", models.KindPayment).
-		Where("status = ?", models.TransactionPaid).For("NO KEY UPDATE").Scan(ctx)
+	t, err := boughtBy(ctx, tx.NewSelect().For("NO KEY UPDATE"), &b)
 
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, models.NewError(models.CodeInvalidState, "cancellation.not_confirmed", "status", b.Status)
 	case err != nil:
-		return nil, fmt.Errorf("lock payment: %w", err)
+		return nil, err
 	case r.RequestedBy != nil && (t.UserID == *r.RequestedBy || b.UserID == *r.RequestedBy):
 		return nil, models.NewError(models.CodeForbidden, "refund.own")
 	}
 
-	return &t, nil
+	return t, nil
 }
 
 func bookedBy(ctx context.Context, tx bun.Tx, booking uuid.UUID) (models.Booking, error) {
@@ -215,34 +210,6 @@ func (s *Store) planCancellation(
 	return plan, s.price(ctx, tx, t, earlier, o, plan, now)
 }
 
-// cancellationsOf are all of a booking, first to last.
-func cancellationsOf(ctx context.Context, in bun.IDB, booking uuid.UUID) ([]models.Cancellation, error) {
-	var all []models.Cancellation
-	if err := in.NewSelect().Model(&all).Where("cn.booking_id = ?", booking).Order("cn.n").Scan(ctx); err != nil {
-		return nil, fmt.Errorf("read cancellations: %w", err)
-	}
-
-	return all, nil
-}
-
-// earlierParts are what the cancellations of a booking have taken out of it. Error: INVALID_STATE while one of them waits for an
-// approval: what the next one comes to depends on it.
-func earlierParts(all []models.Cancellation) ([]models.CancelledPart, error) {
-	var parts []models.CancelledPart
-
-	for i := range all {
-		switch all[i].Status {
-		case models.CancellationPending:
-			return nil, models.NewError(models.CodeInvalidState, "cancellation.waits")
-		case models.CancellationDone:
-			parts = append(parts, all[i].Part())
-		case models.CancellationVoid:
-		}
-	}
-
-	return parts, nil
-}
-
 // noRefundWaits refuses while a refund of the payment waits for an approval: it reserves money that is free again if it is rejected, and
 // the passengers would have been cancelled for less than their share. Error: INVALID_STATE.
 func noRefundWaits(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction) error {
@@ -257,70 +224,6 @@ func noRefundWaits(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction)
 	default:
 		return nil
 	}
-}
-
-// price finds what goes back for a cancellation, and by which terms.
-func (s *Store) price(
-	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, earlier []models.CancelledPart, o models.CancelOrder, plan *orderPlan,
-	now time.Time,
-) error {
-	c, booked := plan.cancellation, len(plan.booking.Passengers)
-	seats := len(c.Positions)
-	refund := &plan.refund
-	refund.RefundType = models.RefundPartial
-
-	var reason *models.PolicyReason
-
-	switch o.RefundBy {
-	case models.CancelUnpaid:
-		c.Take(t.CancelPartFor(earlier, booked, seats, models.Money{}))
-	case models.CancelByAmount:
-		if err := amountLeft(t, o.Amount); err != nil {
-			return err
-		}
-
-		c.Take(t.CancelPartFor(earlier, booked, seats, *o.Amount))
-	case models.CancelInFull:
-		c.Take(t.CancelPart(earlier, booked, seats, models.WholePercent))
-	case models.CancelByPolicy:
-		terms, err := s.terms(ctx, tx, t, now)
-		if err != nil {
-			return err
-		}
-
-		terms = o.Quote.Better(terms)
-		part := t.CancelPart(earlier, booked, seats, terms.Percent)
-		if o.Quote != nil {
-			part = part.AsQuoted(o.Quote.Part)
-		}
-
-		c.Take(part)
-
-		schedule := terms.Schedule.String()
-		reason = &terms.Reason
-		refund.RefundType, refund.PolicyReason = models.RefundPolicy, reason
-		refund.PolicyPercent, refund.PolicyHours = &terms.Percent, &terms.Hours
-		refund.PolicySchedule, refund.PolicyGiven = &schedule, &terms.Given
-	}
-
-	if c.Cause == "" {
-		c.Cause = models.CauseOf(t, reason)
-	}
-
-	if refund.RefundType == models.RefundPartial && c.RefundAmount.Equal(t.Remaining()) {
-		refund.RefundType = models.RefundFull
-	}
-
-	refund.Amount = c.RefundAmount
-
-	return nil
-}
-
-// amountLeft refuses an amount that is none, or more than is left of the payment. Errors: VALIDATION_ERROR, REFUND_EXCEEDS_REMAINING.
-func amountLeft(t *models.PaymentTransaction, amount *models.Money) error {
-	_, err := models.RefundableAmount(t, models.RefundPartial, amount)
-
-	return err
 }
 
 // keep writes the cancellation, and carries it out unless it waits for an approval.

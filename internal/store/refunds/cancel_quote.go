@@ -14,58 +14,102 @@ import (
 )
 
 // QuoteCancellation says what cancelling passengers of a paid booking by the policy would come to at now; none are all that are left
-// (rules: cancellations.quote). It also returns the positions of the passengers. Errors: NOT_FOUND; VALIDATION_ERROR on passenger_ids;
-// INVALID_STATE when the booking is not CONFIRMED, a passenger is cancelled, or a cancellation waits for an approval.
+// (rules: cancellations.quote). It also returns the positions of the passengers, and what else the order of by would be. Errors: NOT_FOUND;
+// VALIDATION_ERROR on passenger_ids; INVALID_STATE when the booking is not CONFIRMED, a passenger is cancelled, or a cancellation waits for
+// an approval.
 func (s *Store) QuoteCancellation(
-	ctx context.Context, booking uuid.UUID, passengers []uuid.UUID, now time.Time,
+	ctx context.Context, by, booking uuid.UUID, passengers []uuid.UUID, now time.Time,
 ) (models.CancelQuote, []int, error) {
+	return s.QuoteOrder(ctx, by, booking, models.CancelOrder{Passengers: passengers}, now)
+}
+
+// QuoteOrder is QuoteCancellation of an order, which may carry out what was quoted before.
+func (s *Store) QuoteOrder(
+	ctx context.Context, by, booking uuid.UUID, o models.CancelOrder, now time.Time,
+) (q models.CancelQuote, positions []int, err error) {
 	b, err := s.bookings.BookingByID(ctx, booking)
 	if err != nil {
-		return models.CancelQuote{}, nil, err
+		return q, nil, err
 	}
 
 	rows := []models.Booking{b}
-	if err := bookings.WithCancelled(ctx, s.db, rows); err != nil {
-		return models.CancelQuote{}, nil, err
-	}
-
-	return s.QuoteIn(ctx, s.db, &rows[0], passengers, now)
-}
-
-// QuoteIn is QuoteCancellation of a booking that was read with its cancelled passengers.
-func (s *Store) QuoteIn(
-	ctx context.Context, in bun.IDB, b *models.Booking, passengers []uuid.UUID, now time.Time,
-) (q models.CancelQuote, positions []int, err error) {
-	if err := b.Cancellable(); err != nil {
+	if err = bookings.WithCancelled(ctx, s.db, rows); err != nil {
 		return q, nil, err
 	}
 
-	if positions, err = b.PositionsOf(passengers); err != nil {
-		return q, nil, err
-	}
-
-	t, err := refundable(ctx, in.NewSelect(), b.ID)
+	order, err := s.quote(ctx, s.db, &rows[0], o, now)
 	if err != nil {
 		return q, nil, err
 	}
 
-	if q.Terms, err = s.terms(ctx, in, t, now); err != nil {
+	whole, _, err := s.priceOf(ctx, s.db, order.payment, order.out, models.CancelOrder{RefundBy: models.CancelInFull}, now)
+	if err != nil {
 		return q, nil, err
+	}
+
+	waits, err := s.needsApproval(ctx, s.db, order.payment, by, order.quote.Part.Refund, now)
+	if err != nil {
+		return q, nil, err
+	}
+
+	order.quote.Now = &models.CancelOutlook{Full: whole.Refund, NeedsApproval: waits}
+
+	return order.quote, order.positions, nil
+}
+
+// QuoteIn is QuoteCancellation of a booking that was read with its cancelled passengers, without what else its order would be.
+func (s *Store) QuoteIn(
+	ctx context.Context, in bun.IDB, b *models.Booking, passengers []uuid.UUID, now time.Time,
+) (models.CancelQuote, []int, error) {
+	order, err := s.quote(ctx, in, b, models.CancelOrder{Passengers: passengers}, now)
+
+	return order.quote, order.positions, err
+}
+
+// quotedOrder is a quote with what it was worked out of.
+type quotedOrder struct {
+	quote     models.CancelQuote
+	positions []int
+	payment   *models.PaymentTransaction
+	out       takenOut
+}
+
+// quote prices the cancellation of o by the policy as CancelIn does, without a lock.
+func (s *Store) quote(
+	ctx context.Context, in bun.IDB, b *models.Booking, o models.CancelOrder, now time.Time,
+) (out quotedOrder, err error) {
+	if err = b.Cancellable(); err != nil {
+		return out, err
+	}
+
+	if out.positions, err = b.PositionsOf(o.Passengers); err != nil {
+		return out, err
+	}
+
+	if out.payment, err = boughtBy(ctx, in.NewSelect(), b); err != nil {
+		return out, err
 	}
 
 	all, err := cancellationsOf(ctx, in, b.ID)
 	if err != nil {
-		return q, nil, err
+		return out, err
 	}
 
 	earlier, err := earlierParts(all)
 	if err != nil {
-		return q, nil, err
+		return out, err
 	}
 
-	q.Part = t.CancelPart(earlier, len(b.Passengers), len(positions), q.Terms.Percent)
+	o.RefundBy, out.out = models.CancelByPolicy, takenOutOf(b, earlier, out.positions)
 
-	return q, positions, nil
+	part, terms, err := s.priceOf(ctx, in, out.payment, out.out, o, now)
+	if err != nil {
+		return out, err
+	}
+
+	out.quote = models.CancelQuote{Terms: *terms, Part: part}
+
+	return out, nil
 }
 
 // LockPaidBooking locks a booking after the payment that has bought it, in the order in which cancellations and refunds do, and returns

@@ -101,6 +101,43 @@ func TestPassengersAreCancelledOneByOne(t *testing.T) {
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 }
 
+// requireFee holds what was kept of a booking against an amount.
+func (b *books) requireFee(t *testing.T, tx models.PaymentTransaction, want string) {
+	t.Helper()
+
+	fee, err := b.Store.Refunds.FeeOf(t.Context(), *tx.BookingID)
+	require.NoError(t, err)
+	require.Equal(t, want, fee.String())
+}
+
+// What is kept adds up over the cancellations that are done, and is not what went back otherwise.
+func TestFeesOfABooking(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limitOf("150.00"))
+	tx := b.Paid(t, 3)
+	b.requireFee(t, tx, "0.00")
+
+	b.cancel(t, tx, 30*time.Hour, 1)
+	b.requireFee(t, tx, "57.50")
+
+	r, order := b.cancelling(tx, 2)
+	order.RefundBy = models.CancelUnpaid
+	_, err := b.Store.Refunds.Cancel(t.Context(), r, order, b.Trip.DepartureAt.Add(-time.Hour))
+	require.NoError(t, err)
+	b.requireFee(t, tx, "172.50")
+
+	b.GiveBack(t, tx, "15.00")
+	b.requireFee(t, tx, "172.50")
+
+	done := b.cancel(t, tx, 80*time.Hour) // over the limit, with what went back before
+	require.Equal(t, models.CancellationPending, done.Cancellation.Status)
+	b.requireFee(t, tx, "172.50")
+
+	whole := b.Paid(t, 1)
+	b.cancel(t, whole, time.Hour)
+	b.requireFee(t, whole, "115.00")
+}
+
 // At 0 % nothing goes back, and the seats are free all the same.
 func TestCancellingTooLateFreesTheSeats(t *testing.T) {
 	t.Parallel()

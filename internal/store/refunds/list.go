@@ -41,6 +41,23 @@ func (s *Store) OfBooking(ctx context.Context, booking uuid.UUID) ([]models.Refu
 	return rows, payments.WithApprovals(ctx, s.db, rows)
 }
 
+// FeeOf is what was kept of what was paid for the cancelled passengers of a booking. A cancellation that waits for an approval, or was not
+// approved, keeps nothing.
+func (s *Store) FeeOf(ctx context.Context, booking uuid.UUID) (fee models.Money, err error) {
+	all, err := cancellationsOf(ctx, s.db, booking)
+	if err != nil {
+		return fee, err
+	}
+
+	for i := range all {
+		if part := all[i].Part(); all[i].Status == models.CancellationDone {
+			fee = fee.Add(part.Fee())
+		}
+	}
+
+	return fee, nil
+}
+
 // RefundFilter narrows the list of refunds; zero fields do not.
 type RefundFilter struct {
 	BookingID     uuid.UUID

@@ -171,15 +171,7 @@ func (s *Store) planOrder(
 		return err
 	}
 
-	alone, err := orderedAlone(ctx, tx, t)
-	if err != nil {
-		return err
-	}
-
-	s.policies.Approval.Apply(out, models.OrderedAlone{OfPayment: alone, OfPerson: sum.day, TripCancelled: sum.cancelled},
-		now.Truncate(time.Microsecond))
-
-	return nil
+	return s.applyApproval(ctx, tx, t, out, sum, now)
 }
 
 func (s *Store) writeOrder(

@@ -107,22 +107,48 @@ func (s *Store) RefundQuote(ctx context.Context, by, booking uuid.UUID, now time
 		terms.Amount, cancels = q.Part.Refund, true // nothing while another cancellation waits for an approval
 	}
 
-	alone, err := orderedAlone(ctx, s.db, t)
+	waits, err := s.needsApproval(ctx, s.db, t, by, terms.Amount, now)
 	if err != nil {
 		return models.RefundQuote{}, err
 	}
-
-	asked := models.Refund{BookingID: t.BookingID, Amount: terms.Amount, Currency: t.TakenCurrency(), RequestedBy: &by}
-
-	sum, err := sumOrders(ctx, s.db, &asked)
-	if err != nil {
-		return models.RefundQuote{}, err
-	}
-
-	s.policies.Approval.Apply(&asked, models.OrderedAlone{OfPayment: alone, OfPerson: sum.day, TripCancelled: sum.cancelled}, now)
 
 	return models.RefundQuote{
 		BookingID: booking, Paid: t.Amount, Refunded: t.RefundedAmount, Remaining: t.Remaining(), Currency: t.Currency,
-		PolicyTerms: terms, NeedsApproval: terms.Amount.IsPositive() && asked.ApprovalPending, Cancels: cancels,
+		PolicyTerms: terms, NeedsApproval: waits, Cancels: cancels,
 	}, nil
+}
+
+// needsApproval says whether a refund of t would wait for the approval of a second person when by orders it at now.
+func (s *Store) needsApproval(
+	ctx context.Context, in bun.IDB, t *models.PaymentTransaction, by uuid.UUID, amount models.Money, now time.Time,
+) (bool, error) {
+	if !amount.IsPositive() {
+		return false, nil
+	}
+
+	asked := models.Refund{BookingID: t.BookingID, Amount: amount, Currency: t.TakenCurrency(), RequestedBy: &by}
+
+	sum, err := sumOrders(ctx, in, &asked)
+	if err != nil {
+		return false, err
+	}
+
+	err = s.applyApproval(ctx, in, t, &asked, sum, now)
+
+	return asked.ApprovalPending, err
+}
+
+// applyApproval writes into a refund of t that is ordered, or quoted, what approval it needs; sum is what its requester has ordered before.
+func (s *Store) applyApproval(
+	ctx context.Context, in bun.IDB, t *models.PaymentTransaction, r *models.Refund, sum orderedBy, now time.Time,
+) error {
+	alone, err := orderedAlone(ctx, in, t)
+	if err != nil {
+		return err
+	}
+
+	s.policies.Approval.Apply(r, models.OrderedAlone{OfPayment: alone, OfPerson: sum.day, TripCancelled: sum.cancelled},
+		now.Truncate(time.Microsecond))
+
+	return nil
 }

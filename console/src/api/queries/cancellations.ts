@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { answered, api, listPage } from '../client';
+import { answered, api } from '../client';
 import { collection } from './lists';
 
 const all = ['cancellations'] as const;
@@ -9,18 +9,16 @@ const quotes = ['cancellation-quotes'] as const;
 export const cancellationQueries = {
   all,
   list: collection('/api/v1/admin/cancellation-requests', all),
-  /** The newest ones of all states: for a link to one that the list does not show. */
-  newest: () =>
+  /** One by itself, with what its approval would do. A person orders what it says: it is never taken from the cache. */
+  one: (id: string) =>
     queryOptions({
-      queryKey: [...all, 'newest'],
-      queryFn: ({ signal }) => listPage('/api/v1/admin/cancellation-requests', { sort: '-requested_at' }, null, signal),
-    }),
-  ofBooking: (booking_id: string) =>
-    queryOptions({
-      queryKey: [...all, 'of', booking_id],
+      queryKey: [...all, 'one', id],
       queryFn: ({ signal }) =>
-        listPage('/api/v1/bookings/{id}/cancellation-requests', {}, null, signal, { id: booking_id }),
+        answered(api.GET('/api/v1/admin/cancellation-requests/{id}', { params: { path: { id } }, signal })),
       staleTime: 0,
+      gcTime: 0,
+      // Others decide, and a trip that is moved gives more.
+      refetchInterval: ({ state }) => (state.data?.data.status === 'REQUESTED' ? 30_000 : false),
     }),
 };
 

@@ -32,7 +32,10 @@ interface Props {
   onShown: (shown: Foreseen | null) => void;
 }
 
-/** What the cancellation would do: from the quote of these passengers, and from the preview of a refund of as much. */
+/**
+ * What the cancellation would do: from the quote of these passengers, and from the preview of a refund of as much. The preview says who
+ * bears it, and of another amount than the policy's whether it would wait for a second person.
+ */
 export function CancelEffect({ booking, values: now, named, onShown }: Props) {
   const { t } = useWords();
   // Typing an amount asks once.
@@ -49,7 +52,8 @@ export function CancelEffect({ booking, values: now, named, onShown }: Props) {
   const key = cancelKey(values);
   const amount = effect?.back ?? null;
   const ready = quote.isSuccess && (amount === 0 || preview.isSuccess);
-  const needsApproval = amount !== 0 && preview.data?.data.needs_approval === true;
+  const foreseen = values['refund'] === 'POLICY' ? quote.data : preview.data;
+  const needsApproval = amount !== 0 && foreseen?.data.needs_approval === true;
   useEffect(() => {
     onShown(ready && amount !== null ? { key, amount, needsApproval } : null);
   }, [ready, key, amount, needsApproval, onShown]);
@@ -71,8 +75,8 @@ export function CancelEffect({ booking, values: now, named, onShown }: Props) {
               />
               {effect.back > 0 && (
                 <Answer query={preview} lines={1} labels={{ amount: t('cancel.amount') }}>
-                  {(shown) =>
-                    shown.data.needs_approval && (
+                  {() =>
+                    needsApproval && (
                       <p className={ui.notice} role="note">
                         {t('cancel.willWait')}
                       </p>

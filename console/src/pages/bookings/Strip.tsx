@@ -24,6 +24,7 @@ export function Strip({ booking, payments, refunds }: Props) {
   const cancelled = booking.passengers.filter(({ status }) => status === 'CANCELLED').length;
   const money = (amount: number) => <Money amount={amount} currency={booking.currency} />;
   const isCancelled = booking.status === 'CANCELLED';
+  const fee = booking.cancellation_fee ?? 0;
   const parts: [string, ReactNode][] = [
     [
       t('field.status'),
@@ -52,7 +53,19 @@ export function Strip({ booking, payments, refunds }: Props) {
         )}
       </span>,
     ],
-    [t(isCancelled && paid > 0 ? 'booking.fee' : 'booking.kept'), money(kept)],
+    isCancelled && paid > 0
+      ? [t('booking.fee'), money(fee)]
+      : [
+          t('booking.kept'),
+          <span key="v">
+            {money(kept)}
+            {fee > 0 && (
+              <small className={ui.sub}>
+                {t('booking.feeOfIt', { amount: moneyText(fee, language, booking.currency) })}
+              </small>
+            )}
+          </span>,
+        ],
   ];
   return (
     <dl className={ui.strip} aria-label={t('booking.summary')}>

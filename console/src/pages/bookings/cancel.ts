@@ -2,7 +2,7 @@ import type { Schemas } from '@/api/client';
 import type { Values } from '@/forms/fields';
 import { amountOf, sumOf } from '@/lib/money';
 
-type Quote = Pick<Schemas['CancellationQuote'], 'refund_amount' | 'fee_amount'>;
+type Quote = Pick<Schemas['CancellationQuote'], 'refund_amount' | 'fee_amount' | 'full_amount'>;
 
 /** The ids that a field of several choices holds. */
 export const idsOf = ({ passenger_ids = '' }: Values) => passenger_ids.split(',').filter((id) => id !== '');
@@ -20,17 +20,17 @@ export const cancelKey = (values: Values) =>
  * amount that the API has named when it refused another one.
  */
 export function effectOf(quote: Quote, values: Values, now?: number): { back: number; fee: number } | null {
-  // What went back before is in neither of the two.
-  const whole = sumOf([quote.refund_amount, quote.fee_amount]);
   const refund = values['refund'] as Schemas['CancelRefund'] | undefined;
   const asked = {
     POLICY: quote.refund_amount,
-    FULL: whole,
+    FULL: quote.full_amount ?? null,
     AMOUNT: amountOf(values['amount'] ?? ''),
     NONE: 0,
   }[refund ?? 'POLICY'];
   if (asked === null) return null;
   const back = now ?? asked;
+  // What went back before is in neither of the two.
+  const whole = sumOf([quote.refund_amount, quote.fee_amount]);
   return { back, fee: refund === 'FULL' ? 0 : Math.max(0, sumOf([whole, -back])) };
 }
 

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
-import { previewQueries } from '@/api/queries/refunds';
+import { cancellationQueries } from '@/api/queries/cancellations';
 import ui from '@/components/ui.module.css';
 import { bodyOf, type Field, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
@@ -11,27 +11,20 @@ import { Said } from '@/forms/Toast';
 import { useWords } from '@/i18n/useWords';
 import { momentText } from '@/lib/dates';
 import { moneyText } from '@/lib/money';
+import { amountIn } from '@/pages/bookings/cancel';
 import { cancellationChanges } from './changes';
-import { givesNow } from './terms';
 
 type Request = Schemas['CancellationRequest'];
 
 /** The decision about a request that is open: the buttons say what they do. */
-export function Decide({
-  request,
-  today,
-}: {
-  request: Request;
-  today: UseQueryResult<{ data: Schemas['CancellationQuote'] }>;
-}) {
+export function Decide({ request, asking }: { request: Request; asking: boolean }) {
   const { t, language } = useWords();
   const [name, setName] = useState<'approve' | 'reject' | null>(null);
   const orDecided = useOrDecided(request);
-  const gives = givesNow(request.quote, today.data?.data);
+  const gives = (request.approval_quote ?? request.quote).refund_amount;
   const amount = moneyText(gives, language, request.quote.currency);
-  const needsApproval = useNeedsApproval(request.booking_id, gives, name === 'approve');
   const note: Field<'note'> = { name: 'note', label: t('cancellation.note'), kind: 'area' };
-  const optional: FieldsOf<Schemas['ApproveRefundRequest']> = [{ ...note, hint: t('cancellation.noteOptional') }];
+  const optional: FieldsOf<Schemas['ApproveCancellationRequest']> = [{ ...note, hint: t('cancellation.noteOptional') }];
   const required: FieldsOf<Schemas['RejectRefundRequest']> = [
     { ...note, hint: t('cancellation.noteHint'), required: true },
   ];
@@ -53,7 +46,7 @@ export function Decide({
         {/* Today's terms may give more than the request says. */}
         <Button
           size="xs"
-          loading={today.isPending}
+          loading={asking}
           onClick={() => {
             setName('approve');
           }}
@@ -76,12 +69,17 @@ export function Decide({
           title={t('cancellation.approve')}
           fields={optional}
           submitLabel={goes}
-          submit={async (values) => {
+          keyed
+          submit={async (values, key) => {
             const { data } = await orDecided(
               answered(
                 api.POST('/api/v1/admin/cancellation-requests/{id}/approve', {
-                  params: { path },
-                  body: bodyOf<Schemas['ApproveRefundRequest']>(optional, values, true),
+                  params: { path, header: { 'Idempotency-Key': key } },
+                  // What was shown is what is ordered, or nothing is.
+                  body: {
+                    ...bodyOf<Schemas['ApproveCancellationRequest']>(optional, values, true),
+                    expected_amount: gives,
+                  },
                 }),
               ),
             );
@@ -89,7 +87,7 @@ export function Decide({
           }}
         >
           <About request={request}>{t('cancellation.effect')}</About>
-          {needsApproval && (
+          {request.approval_quote?.needs_approval && (
             <p className={ui.notice} role="note">
               {t('cancellation.willWait')}
             </p>
@@ -147,39 +145,34 @@ function About({ request, children }: { request: Request; children: string }) {
   );
 }
 
-/** Whether this much would wait for the approval of a second person: the preview of a refund says so. */
-function useNeedsApproval(bookingId: string, amount: number, asked: boolean): boolean {
-  const text = amount.toFixed(2);
-  const { data } = useQuery({
-    ...previewQueries.ofForm(bookingId, `PARTIAL ${text}`, { refund_type: 'PARTIAL', amount: text }),
-    enabled: asked && amount > 0,
-  });
-  return data?.data.needs_approval ?? false;
-}
-
-/** Another person may have decided meanwhile, or the customer: the refusal says what. */
-function useOrDecided({ id, booking_id }: Request) {
+/**
+ * Another person may have decided meanwhile, or the customer: the refusal says what. And another amount than the one that was shown may go
+ * back by now: then the request is read anew.
+ */
+function useOrDecided({ id, quote }: Request) {
   const { t, language, label } = useWords();
+  const queries = useQueryClient();
+  const instead = ({ status, code, requestId }: ApiError, text: string) =>
+    new ApiError(status, code, text, {}, requestId);
   return async <T,>(sent: Promise<T>): Promise<T> => {
     try {
       return await sent;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE') throw error;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code === 'REFUND_AMOUNT_CHANGED') {
+        void queries.invalidateQueries({ queryKey: cancellationQueries.all });
+        const amount = amountIn(error.fields['expected_amount']?.[0]);
+        if (amount === null) throw error;
+        throw instead(error, t('cancel.changed', { amount: moneyText(amount, language, quote.currency) }));
+      }
+      if (error.code !== 'INVALID_STATE') throw error;
       const read = await answered(
-        api.GET('/api/v1/bookings/{id}/cancellation-requests', { params: { path: { id: booking_id } } }),
+        api.GET('/api/v1/admin/cancellation-requests/{id}', { params: { path: { id } } }),
       ).catch(() => null);
-      const now = read?.data.find((one) => one.id === id);
+      const now = read?.data;
       if (!now?.decided_at) throw error;
-      throw new ApiError(
-        error.status,
-        error.code,
-        t('cancellation.alreadyDecided', {
-          decision: label(now, 'status'),
-          when: momentText(now.decided_at, language),
-        }),
-        {},
-        error.requestId,
-      );
+      const decided = { decision: label(now, 'status'), when: momentText(now.decided_at, language) };
+      throw instead(error, t('cancellation.alreadyDecided', decided));
     }
   };
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Schemas } from '@/api/client';
 import { bookingQueries } from '@/api/queries/bookings';
-import { cancellationQueries, cancellationQuotes } from '@/api/queries/cancellations';
+import { cancellationQuotes } from '@/api/queries/cancellations';
 import { refundQueries } from '@/api/queries/refunds';
 import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
@@ -20,20 +20,20 @@ import { Terms } from './Terms';
 
 type Request = Schemas['CancellationRequest'];
 
-/** A request beside its list, read by itself: what is decided meanwhile is seen here, also once the list has lost it. */
+/** A request beside its list. `asking`: what its approval would do is not known yet. */
 export function RequestDetail({
-  request: row,
+  request,
+  asking,
   opened,
   close,
 }: {
   request: Request;
+  asking: boolean;
   opened: boolean;
   close: () => void;
 }) {
   const { t, label } = useWords();
   const may = useMay();
-  const own = useQuery({ ...cancellationQueries.ofBooking(row.booking_id), enabled: opened });
-  const request = own.data?.data.find(({ id }) => id === row.id) ?? row;
   const isOpen = request.status === 'REQUESTED';
   const today = useQuery({
     ...cancellationQuotes.of(request.booking_id, request.passenger_ids),
@@ -49,7 +49,7 @@ export function RequestDetail({
         </span>
       }
     >
-      {isOpen && may('ApproveCancellation') && <Decide request={request} today={today} />}
+      {isOpen && may('ApproveCancellation') && <Decide request={request} asking={asking} />}
       {isOpen && !may('ApproveCancellation') && <p className={ui.text}>{t('cancellation.onlyReads')}</p>}
       <Ordered request={request} />
       <Terms request={request} today={isOpen ? today : null} />
@@ -105,6 +105,12 @@ function RequestFacts({ request }: { request: Request }) {
           request.decided_at && (
             <span key="v">
               <When at={request.decided_at} />
+              {request.decided_by_name && (
+                <>
+                  {' · '}
+                  <bdi>{request.decided_by_name}</bdi>
+                </>
+              )}
               {request.status === 'APPROVED' && request.decided_by === null && ` · ${t('cancellation.byService')}`}
             </span>
           ),

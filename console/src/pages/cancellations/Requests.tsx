@@ -1,7 +1,9 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '@/api/client';
+import { ApiError } from '@/api/errors';
 import { cancellationQueries } from '@/api/queries/cancellations';
+import { Answer } from '@/components/Card';
 import type { Column } from '@/components/columns';
 import { Detail } from '@/components/Detail';
 import { ListPage } from '@/components/ListPage';
@@ -50,22 +52,26 @@ function Beside({ list }: { list: List<Request> }) {
   const { t } = useWords();
   const { id, close } = useBeside();
   const [kept, setKept] = useState<Request | null>(null);
-  const known = list.rows.find((row) => row.id === id) ?? (kept?.id === id ? kept : null);
-  const newest = useQuery({
-    ...cancellationQueries.newest(),
-    enabled: id !== null && !list.isPending && known === null,
-  });
-  const found = known ?? newest.data?.data.find((row) => row.id === id) ?? null;
-  // It stays in sight while it closes, and once it has been decided.
+  const one = useQuery({ ...cancellationQueries.one(id ?? ''), enabled: id !== null });
+  const found = one.data?.data ?? list.rows.find((row) => row.id === id) ?? (kept?.id === id ? kept : null);
+  // It stays in sight while it closes.
   if (found !== null && found !== kept) setKept(found);
-  if (id !== null && found === null && newest.isSuccess) {
+  if (id !== null && found === null && one.isError) {
     return (
       <Detail opened close={close} title={t('cancellation.title')}>
-        <p className={ui.text}>{t('cancellation.notFound')}</p>
+        {one.error instanceof ApiError && one.error.status === 404 ? (
+          <p className={ui.text}>{t('cancellation.notFound')}</p>
+        ) : (
+          <Answer query={one}>{() => null}</Answer>
+        )}
       </Detail>
     );
   }
-  return kept && <RequestDetail request={kept} opened={kept.id === id} close={close} />;
+  return (
+    kept && (
+      <RequestDetail request={kept} asking={id === kept.id && one.isPending} opened={id === kept.id} close={close} />
+    )
+  );
 }
 
 function useColumns(): Column<Request>[] {
@@ -135,6 +141,9 @@ function useColumns(): Column<Request>[] {
       cell: ({ decided_at }) => <When at={decided_at} relative />,
       text: ({ decided_at }) => decided_at ?? '',
     },
+    parts.plain('decidedBy', t('cancellation.decidedBy'), 8, ({ decided_by_name }) => decided_by_name ?? null, {
+      hidden: true,
+    }),
     parts.plain('note', t('field.note'), 9, ({ note }) => note, { hidden: true }),
     parts.id(t('field.id'), true),
   ];

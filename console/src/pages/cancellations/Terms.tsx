@@ -6,13 +6,12 @@ import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
 import { moneyText, rateText } from '@/lib/money';
-import { isBetter } from './terms';
 
 type Quote = Schemas['CancellationQuote'];
 
 /** What the request was quoted, with today's terms beside it while it is undecided. */
 export function Terms({
-  request: { quote },
+  request: { quote, approval_quote },
   today,
 }: {
   request: Schemas['CancellationRequest'];
@@ -24,10 +23,10 @@ export function Terms({
     <Answer query={today} lines={4}>
       {({ data }) => (
         <>
-          {isBetter(quote, data) ? (
+          {approval_quote && approval_quote.refund_amount > quote.refund_amount ? (
             <p className={ui.notice} role="status">
               {t('cancellation.better', {
-                now: moneyText(data.refund_amount, language, data.currency),
+                now: moneyText(approval_quote.refund_amount, language, quote.currency),
                 then: moneyText(quote.refund_amount, language, quote.currency),
               })}
             </p>
