@@ -119,3 +119,37 @@ func inactiveProvider(t *testing.T, s *harness.Stack) {
 	require.Equal(t, http.StatusOK, staff.Get(providerRecords).Status)
 	require.Equal(t, 0, s.Count("SELECT count(*) FROM payment_transactions WHERE ad_campaign_id = $1", campaign))
 }
+
+// A campaign that has not begun is refunded in full, and does not run then; of one that has begun a part goes back.
+func TestRefundOfACampaign(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	company, finance := s.As(models.RoleProviderAdmin), s.As(models.RoleFinanceAdmin)
+	begun, ahead, unpaid := s.NewCampaign("1000.00", 0), s.NewCampaign("1000.00", 3), s.NewCampaign("1000.00", 3)
+	path := func(campaign uuid.UUID) string { return "/api/v1/admin/ad-campaigns/" + campaign.String() + "/refund" }
+
+	for _, campaign := range []uuid.UUID{begun, ahead} {
+		attempt := decoded[transaction](t, http.StatusCreated, company.Post(campaignIntentPath(campaign), byCard()))
+		require.NoError(t, s.Pay(*attempt.CheckoutURL, "succeed"))
+		require.Equal(t, models.TransactionPaid, awaitTransaction(t, s, attempt.ID).Status)
+	}
+
+	full := map[string]any{"refund_type": models.RefundFull}
+	refused(t, finance.Post(path(unpaid), full), http.StatusConflict, models.CodeInvalidState)
+	refused(t, finance.Post(path(begun), full), http.StatusConflict, models.CodeInvalidState)
+	refused(t, finance.Post(path(begun), map[string]any{"refund_type": models.RefundPartial}), http.StatusUnprocessableEntity, models.CodeValidation)
+	refused(t, company.Post(path(ahead), full), http.StatusForbidden, models.CodeForbidden)
+	refused(t, finance.Post(path(ahead), map[string]any{"refund_type": models.RefundFull, "expected_amount": 1199.99}),
+		http.StatusConflict, models.CodeRefundAmountChanged)
+
+	some := decoded[refund](t, http.StatusCreated, finance.Post(path(begun), map[string]any{"refund_type": models.RefundPartial, "amount": 200.01}))
+	require.Equal(t, models.RefundSucceeded, some.Status)
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'ACTIVE'", begun))
+
+	all := decoded[refund](t, http.StatusCreated, finance.Post(path(ahead), full))
+	require.Equal(t, "1200.00", all.Amount.String(), "with its VAT")
+	require.Equal(t, 1, s.Count("SELECT count(*) FROM ad_campaigns WHERE id = $1 AND status = 'CANCELLED'", ahead))
+	refused(t, finance.Post(path(ahead), full), http.StatusConflict, models.CodeBookingNotRefundable)
+	refused(t, company.Post("/api/v1/ad-campaigns/"+ahead.String()+"/resume", nil), http.StatusConflict, models.CodeInvalidState)
+}

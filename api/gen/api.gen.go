@@ -4378,7 +4378,7 @@ type TripCancellation struct {
 	RequestedByName  *string            `json:"requested_by_name"`
 	Seats            int64              `json:"seats"`
 
-	// Status CANCELLING while bookings are being cancelled, or a second person has to approve it (`needs_approval`); CANCELLED once nobody is booked any more; REJECTED or EXPIRED when it
+	// Status CANCELLING while bookings are being cancelled, or a second person has to approve it (`needs_approval`); CANCELLED once no booking is live any more; REJECTED or EXPIRED when it
 	// was not approved, and the trip is PUBLISHED.
 	Status        TripCancellationStatus `json:"status"`
 	StatusLabelAr string                 `json:"status_label_ar"`
@@ -4430,7 +4430,7 @@ type TripCancellationPreviewAnswer struct {
 	Data TripCancellationPreview `json:"data"`
 }
 
-// TripCancellationStatus CANCELLING while bookings are being cancelled, or a second person has to approve it (`needs_approval`); CANCELLED once nobody is booked any more; REJECTED or EXPIRED when it
+// TripCancellationStatus CANCELLING while bookings are being cancelled, or a second person has to approve it (`needs_approval`); CANCELLED once no booking is live any more; REJECTED or EXPIRED when it
 // was not approved, and the trip is PUBLISHED.
 type TripCancellationStatus = models.TripCancellationStatus
 
