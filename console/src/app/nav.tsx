@@ -10,6 +10,7 @@ import {
   IconHome,
   IconLock,
   IconMap,
+  IconQrcode,
   IconReceipt,
   IconSpeakerphone,
   IconTicket,
@@ -33,6 +34,7 @@ export type PageName =
   | 'users'
   | 'security'
   | 'trips'
+  | 'check-in'
   | 'buses'
   | 'hotels'
   | 'rest-stops'
@@ -82,6 +84,7 @@ export const navItems: NavItem[] = [
   { name: 'users', path: '/users', icon: IconUsers, key: 'u', operations: ['ListUsers'] },
   { name: 'audit', path: '/audit', icon: IconHistory, key: 'a', operations: ['ListAuditLogs'] },
   { name: 'trips', path: '/trips', icon: IconMap, key: 't', operations: ['ListProviderTrips'], portal: true },
+  { name: 'check-in', path: '/check-in', icon: IconQrcode, key: 'd', operations: ['ReportCheckIns'], portal: true },
   { name: 'buses', path: '/buses', icon: IconBus, key: 'e', operations: ['ListBuses'], portal: true },
   { name: 'hotels', path: '/hotels', icon: IconBed, key: 'h', operations: ['ListHotels'], portal: true },
   { name: 'rest-stops', path: '/rest-stops', icon: IconCoffee, key: 'n', operations: ['ListRestStops'], portal: true },
