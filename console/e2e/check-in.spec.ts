@@ -1,5 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import type { BrowserContext, Page } from '@playwright/test';
-import { dialog, expect, expectAccessible, field, inEveryLook, open, openAs, settled, test, turnTo } from './fixtures';
+import {
+  dialog,
+  expect,
+  expectAccessible,
+  field,
+  inEveryLook,
+  open,
+  openAs,
+  row,
+  settled,
+  test,
+  turnTo,
+} from './fixtures';
 import { Caller, eventually, newTrip, paidBooking, type Schemas } from './service';
 
 interface Boarding {
@@ -159,6 +172,36 @@ test('what is checked in without a network is sent once when it is back', async 
   await expectAccessible(page, 'a check-in that was refused');
   await refused.getByRole('button', { name: t('checkIn.read') }).click();
   await expect(refused).toBeHidden();
+});
+
+test('the passenger list is printed and saved', async ({ page, t }) => {
+  const here = await boarding(2);
+  await openAs(page, 'PROVIDER_ADMIN', `/trips?search=${encodeURIComponent(here.trip.title)}`);
+  await row(page, here.trip.title).click();
+  await page.getByRole('link', { name: t('portal.checkIn') }).click();
+  await settled(page);
+  const list = page.locator('main table');
+  await expect(list).toBeHidden();
+
+  const save = async (name: string) => {
+    await page.getByRole('button', { name: t('checkIn.paper.title') }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name, exact: true }).click(),
+    ]);
+    return readFile(await file.path());
+  };
+  const text = (await save(t('checkIn.paper.csv'))).toString();
+  expect(text).toContain(`1,Passenger 1,${here.booking.booking_number},2,\r\n`);
+  expect((await save(t('checkIn.paper.pdf'))).subarray(0, 5).toString()).toBe('%PDF-');
+  expect((await save(t('checkIn.paper.documentsCsv'))).toString()).toContain('Passenger 2');
+
+  // On paper: every passenger, and nothing of the page around.
+  await page.emulateMedia({ media: 'print' });
+  await expect(list.getByRole('row')).toHaveCount(3);
+  await expect(list).toContainText(here.booking.booking_number);
+  await expect(page.getByRole('button')).toHaveCount(0);
+  await page.emulateMedia({ media: 'screen' });
 });
 
 test('names of passengers leave the device when its person signs out', async ({ page, t }) => {

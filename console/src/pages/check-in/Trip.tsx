@@ -21,9 +21,11 @@ import { codeInFile, codeReader } from './codes';
 import { Confirm } from './Confirm';
 import { searched, type Outcome } from './judge';
 import type { Passenger } from './kept';
+import { ListMenu } from './ListMenu';
 import { People } from './People';
 import { Refused } from './Refused';
 import { Result } from './Result';
+import { Sheet } from './Sheet';
 import { Scanner, type CameraFault } from './Scanner';
 import { allowSound, play, soundIsOn, switchSound } from './sounds';
 import { looksLikeTicket } from './ticket';
@@ -77,8 +79,11 @@ export function Component() {
 
   const title = desk.trip ? <bdi>{desk.trip.title}</bdi> : t('nav.check-in');
   return (
-    <div className={ui.page}>
-      <PageHead title={title} name={desk.trip?.title ?? t('nav.check-in')} help="check-in" />
+    <div className={`${ui.page ?? ''} ${classes.desk ?? ''}`}>
+      <PageHead title={title} name={desk.trip?.title ?? t('nav.check-in')} help="check-in">
+        {desk.trip && desk.passengers && <ListMenu trip={desk.trip} passengers={desk.passengers} />}
+      </PageHead>
+      {desk.trip && desk.passengers && <Sheet trip={desk.trip} passengers={desk.passengers} />}
       {desk.trip && (
         <p className={ui.text}>
           <bdi>{desk.trip.origin}</bdi> – <bdi>{desk.trip.destination}</bdi> · <When at={desk.trip.departure_at} />{' '}

@@ -26,7 +26,7 @@ const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base
 let keys: Key[];
 let signed: (body: object, kid?: string) => Promise<string>;
 beforeAll(async () => {
-  const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']));
+  const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
   const { x = '' } = await crypto.subtle.exportKey('jwk', pair.publicKey);
   keys = [{ kid: 'k1', use: 'ticket', x }];
   signed = async (body, kid = 'k1') => {
