@@ -51,6 +51,7 @@ const pages = {
     ['campaigns', '/campaigns'],
     ['campaign', '/campaigns', 'open'],
     ['company-ledger', '/company-ledger'],
+    ['company', '/company'],
   ],
 };
 

@@ -3,6 +3,7 @@ import {
   IconBook,
   IconArrowBackUp,
   IconBed,
+  IconBuilding,
   IconBuildingStore,
   IconBus,
   IconCoffee,
@@ -39,7 +40,8 @@ export type PageName =
   | 'hotels'
   | 'rest-stops'
   | 'campaigns'
-  | 'company-ledger';
+  | 'company-ledger'
+  | 'company';
 
 export interface NavItem {
   name: PageName;
@@ -104,5 +106,6 @@ export const navItems: NavItem[] = [
     operations: ['ListProviderFinancialRecords'],
     portal: true,
   },
+  { name: 'company', path: '/company', icon: IconBuilding, key: 'y', operations: ['GetCompany'], portal: true },
   { name: 'security', path: '/security', icon: IconLock, key: 's', operations: ['GetMe'] },
 ];

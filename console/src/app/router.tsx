@@ -45,6 +45,7 @@ const pages: RouteObject[] = [
   { path: 'campaigns', lazy: () => import('@/pages/portal/Campaigns') },
   { path: 'campaigns/paid', loader: campaignsAfterPayment },
   { path: 'company-ledger', lazy: () => import('@/pages/portal/CompanyLedger') },
+  { path: 'company', lazy: () => import('@/pages/company/Company') },
   { path: '*', lazy: () => import('@/pages/NotFound') },
 ];
 

@@ -9,6 +9,7 @@ import { csvOf, download } from '@/lib/csv';
 import { dayIn, momentText } from '@/lib/dates';
 import type { Passenger, TripHead } from './kept';
 import { fileOf } from './paper';
+import classes from './check-in.module.css';
 
 /** The passenger list on paper and as a file. With document numbers the API makes it, asks for a code and writes it down. */
 export function ListMenu({ trip, passengers }: { trip: TripHead; passengers: Passenger[] }) {
@@ -44,7 +45,7 @@ export function ListMenu({ trip, passengers }: { trip: TripHead; passengers: Pas
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button size="xs" variant="default" leftSection={<IconFileExport size={14} />}>
+        <Button className={classes.tall ?? ''} size="sm" variant="default" leftSection={<IconFileExport size={16} />}>
           {t('checkIn.paper.title')}
         </Button>
       </Menu.Target>

@@ -123,12 +123,16 @@ it.each([
   ['احمد', 'RB-1'],
   ['فاطمه', 'RB-2'],
   ['HARBI moh', 'RB-3'],
+  // A number behind a name is not that of a booking.
+  ['traveller 3', 'RB-4'],
 ])('%s finds %s alone', (text, number) => {
   const all = [
     passenger(1),
     passenger(2, { name: 'أَحمد', booking_number: 'RB-1' }),
     passenger(3, { name: 'فاطمة', booking_number: 'RB-2' }),
     passenger(4, { name: 'Mohammed Al-Harbi', booking_number: 'RB-3' }),
+    passenger(5, { name: 'Traveller 3', booking_number: 'RB-4' }),
+    passenger(6, { name: 'Traveller 4', booking_number: 'RB-53' }),
   ];
   expect(searched(all, text).map(({ booking_number }) => booking_number)).toEqual([number]);
 });

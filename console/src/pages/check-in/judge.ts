@@ -56,12 +56,11 @@ const folded = (text: string) =>
     .replace(/ة/g, 'ه')
     .toLowerCase();
 
-/** Who is found by a part of name or booking number, whatever the letter case and the marks. */
+/** Who is found by parts of the name or by one of the booking number, whatever the letter case and the marks. */
 export function searched(passengers: Passenger[], text: string): Passenger[] {
   const words = folded(text).split(/\s+/).filter(Boolean);
   if (words.length === 0) return passengers;
-  return passengers.filter(({ name, booking_number }) => {
-    const within = folded(`${name} ${booking_number}`);
-    return words.every((word) => within.includes(word));
-  });
+  return passengers.filter(({ name, booking_number }) =>
+    [name, booking_number].map(folded).some((within) => words.every((word) => within.includes(word))),
+  );
 }
