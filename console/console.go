@@ -29,6 +29,9 @@ var built embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
+// features are the devices that the application may ask its user for: the camera, to read tickets.
+const features = "camera=(self), microphone=(), geolocation=(), payment=(), usb=()"
+
 const index = "index.html"
 
 // file is one file of the application. Unpacked it is made once, for clients that do not read gzip.
@@ -156,6 +159,7 @@ func (x *file) send(f *fiber.Ctx) error {
 	}
 
 	f.Set(fiber.HeaderContentSecurityPolicy, policy)
+	f.Set(fiber.HeaderPermissionsPolicy, features)
 	f.Set(fiber.HeaderContentType, x.mime)
 	f.Set(fiber.HeaderCacheControl, x.cache)
 	f.Set(fiber.HeaderETag, etag)

@@ -58,6 +58,7 @@ func TestPagesAreTheApplication(t *testing.T) {
 		require.Equal(t, "no-cache", a.header.Get("Cache-Control"), path)
 		require.Contains(t, a.header.Get("Content-Security-Policy"), "script-src 'self';", path)
 		require.NotContains(t, a.header.Get("Content-Security-Policy"), "unsafe", path)
+		require.Contains(t, a.header.Get("Permissions-Policy"), "camera=(self), microphone=()", path)
 	}
 
 	for _, path := range []string{"/console/assets/index-old.js", "/console/robots.txt"} {

@@ -12,6 +12,8 @@ const policy = [
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 ].join('; ');
 
+const features = 'camera=(self), microphone=(), geolocation=(), payment=(), usb=()';
+
 /** Help texts are HTML before they reach the browser, which then needs no parser of Markdown. */
 const markdown = {
   name: 'markdown',
@@ -44,7 +46,7 @@ export default defineConfig({
           groups: [
             {
               name: 'vendor',
-              test: /node_modules[\\/](?!uplot|@tanstack[\\/](react-)?virtual|@mantine[\\/]core[\\/]esm[\\/]components[\\/](Combobox|Select|MultiSelect|Pill|PillsInput|Checkbox|Radio|Textarea|PasswordInput|Progress|FileButton)[\\/])/,
+              test: /node_modules[\\/](?!uplot|qr[\\/]|@tanstack[\\/](react-)?virtual|@mantine[\\/]core[\\/]esm[\\/]components[\\/](Combobox|Select|MultiSelect|Pill|PillsInput|Checkbox|Radio|Textarea|PasswordInput|Progress|FileButton)[\\/])/,
               priority: 5,
             },
             {
@@ -63,8 +65,12 @@ export default defineConfig({
     port: 5173,
     strictPort: true,
     fs: { allow: ['.', '../docs/console'] },
-    proxy: { '/api': service, '/openapi.json': service },
+    proxy: { '/api': service, '/openapi.json': service, '/.well-known': service },
   },
-  preview: { port: 4173, strictPort: true, headers: { 'Content-Security-Policy': policy } },
+  preview: {
+    port: 4173,
+    strictPort: true,
+    headers: { 'Content-Security-Policy': policy, 'Permissions-Policy': features },
+  },
   test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'] },
 });

@@ -13,12 +13,24 @@ const staff = [
   '/audit',
   '/security',
   '/trips',
+  '/check-in',
   '/buses',
   '/hotels',
   '/rest-stops',
   '/campaigns',
 ];
-const company = ['/', '/trips', '/buses', '/hotels', '/rest-stops', '/campaigns', '/company-ledger', '/security'];
+const company = [
+  '/',
+  '/trips',
+  '/check-in',
+  '/buses',
+  '/hotels',
+  '/rest-stops',
+  '/campaigns',
+  '/company-ledger',
+  '/company',
+  '/security',
+];
 const outside = ['/sign-in', '/forgot-password', '/reset-password#token', '/invitation#token', '/verify-email#token'];
 
 for (const [role, paths] of [

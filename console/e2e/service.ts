@@ -42,6 +42,15 @@ export class Caller {
   post = <T>(path: string, body: object = {}) => this.call<T>('POST', path, body);
   patch = <T>(path: string, body: object) => this.call<T>('PATCH', path, body);
 
+  /** A document for people, in English. */
+  async page(path: string): Promise<string> {
+    const response = await fetch(address + path, {
+      headers: { Accept: 'text/html', 'Accept-Language': 'en', Authorization: `Bearer ${this.token}` },
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    return response.text();
+  }
+
   private async call<T>(method: string, path: string, body?: object): Promise<T> {
     const response = await fetch(address + path, {
       method,

@@ -43,6 +43,7 @@ const pages = {
     ['company-overview', '/'],
     ['trips', '/trips'],
     ['trip', '/trips', 'open'],
+    ['check-in', '/check-in'],
     ['buses', '/buses'],
     ['bus', '/buses', 'open'],
     ['hotels', '/hotels'],
@@ -50,6 +51,7 @@ const pages = {
     ['campaigns', '/campaigns'],
     ['campaign', '/campaigns', 'open'],
     ['company-ledger', '/company-ledger'],
+    ['company', '/company'],
   ],
 };
 

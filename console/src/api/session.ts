@@ -1,3 +1,4 @@
+import { forgetPassengers } from '@/lib/kept';
 import { NoAnswer } from './errors';
 
 /** Sent with what changes something: pages of other sites cannot set it. */
@@ -17,6 +18,7 @@ export const rememberSignedIn = () => {
 };
 export const forgetSignedIn = () => {
   localStorage.removeItem(signedInKey);
+  forgetPassengers();
 };
 
 async function refresh(): Promise<boolean> {

@@ -11,6 +11,7 @@ import { countText } from '@/lib/money';
 import { keyOf } from '@/lib/keys';
 import { isProvider, useMeQuery } from './me';
 import { useApprovals } from './useApprovals';
+import { useCheckIns } from './useCheckIns';
 import { navItems, type NavItem } from './nav';
 import { SearchBox } from './SearchBox';
 import { ShortcutsDialog } from './Shortcuts';
@@ -48,6 +49,7 @@ function Frame({ me }: { me: Me }) {
   const going = useNavigation().state !== 'idle';
   const offline = !useNetwork().online;
   const approvals = useApprovals(me);
+  useCheckIns(me);
   // A page that the role has nothing to do on is not asked for, whatever the address says.
   const page = navItems.find(({ path }) => path !== '/' && (pathname === path || pathname.startsWith(`${path}/`)));
   const closed = page !== undefined && !me.second_factor_needed && !pages.includes(page);

@@ -3,6 +3,7 @@ import {
   IconBook,
   IconArrowBackUp,
   IconBed,
+  IconBuilding,
   IconBuildingStore,
   IconBus,
   IconCoffee,
@@ -10,6 +11,7 @@ import {
   IconHome,
   IconLock,
   IconMap,
+  IconQrcode,
   IconReceipt,
   IconSpeakerphone,
   IconTicket,
@@ -33,11 +35,13 @@ export type PageName =
   | 'users'
   | 'security'
   | 'trips'
+  | 'check-in'
   | 'buses'
   | 'hotels'
   | 'rest-stops'
   | 'campaigns'
-  | 'company-ledger';
+  | 'company-ledger'
+  | 'company';
 
 export interface NavItem {
   name: PageName;
@@ -82,6 +86,7 @@ export const navItems: NavItem[] = [
   { name: 'users', path: '/users', icon: IconUsers, key: 'u', operations: ['ListUsers'] },
   { name: 'audit', path: '/audit', icon: IconHistory, key: 'a', operations: ['ListAuditLogs'] },
   { name: 'trips', path: '/trips', icon: IconMap, key: 't', operations: ['ListProviderTrips'], portal: true },
+  { name: 'check-in', path: '/check-in', icon: IconQrcode, key: 'd', operations: ['ReportCheckIns'], portal: true },
   { name: 'buses', path: '/buses', icon: IconBus, key: 'e', operations: ['ListBuses'], portal: true },
   { name: 'hotels', path: '/hotels', icon: IconBed, key: 'h', operations: ['ListHotels'], portal: true },
   { name: 'rest-stops', path: '/rest-stops', icon: IconCoffee, key: 'n', operations: ['ListRestStops'], portal: true },
@@ -101,5 +106,6 @@ export const navItems: NavItem[] = [
     operations: ['ListProviderFinancialRecords'],
     portal: true,
   },
+  { name: 'company', path: '/company', icon: IconBuilding, key: 'y', operations: ['GetCompany'], portal: true },
   { name: 'security', path: '/security', icon: IconLock, key: 's', operations: ['GetMe'] },
 ];

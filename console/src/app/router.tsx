@@ -37,12 +37,15 @@ const pages: RouteObject[] = [
   { path: 'audit', lazy: () => import('@/pages/audit/Audit') },
   { path: 'security', lazy: () => import('@/pages/security/Security') },
   { path: 'trips', lazy: () => import('@/pages/portal/Trips') },
+  { path: 'check-in', lazy: () => import('@/pages/check-in/Trips') },
+  { path: 'check-in/:id', lazy: () => import('@/pages/check-in/Trip') },
   { path: 'buses', lazy: () => import('@/pages/portal/Buses') },
   { path: 'hotels', lazy: () => import('@/pages/portal/Hotels') },
   { path: 'rest-stops', lazy: () => import('@/pages/portal/RestStops') },
   { path: 'campaigns', lazy: () => import('@/pages/portal/Campaigns') },
   { path: 'campaigns/paid', loader: campaignsAfterPayment },
   { path: 'company-ledger', lazy: () => import('@/pages/portal/CompanyLedger') },
+  { path: 'company', lazy: () => import('@/pages/company/Company') },
   { path: '*', lazy: () => import('@/pages/NotFound') },
 ];
 

@@ -5,13 +5,14 @@ export const zone = 'Asia/Riyadh';
 
 const locales: Record<Language, string> = { en: 'en-GB', ar: 'ar-SA-u-nu-latn-ca-gregory' };
 
-type Style = 'moment' | 'exact' | 'day' | 'weekday';
+type Style = 'moment' | 'exact' | 'day' | 'weekday' | 'time';
 
 const styles: Record<Style, Intl.DateTimeFormatOptions> = {
   moment: { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
   exact: { dateStyle: 'full', timeStyle: 'medium', hourCycle: 'h23' },
   day: { day: 'numeric', month: 'short', year: 'numeric' },
   weekday: { weekday: 'short', day: 'numeric', month: 'short' },
+  time: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
 };
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -31,6 +32,9 @@ export const momentText = (at: string, language: Language) => formatted(new Date
 
 /** The same with weekday and seconds. */
 export const exactText = (at: string, language: Language) => formatted(new Date(at), language, 'exact', zone);
+
+/** The time of day in Riyadh: `22:14`. */
+export const timeText = (at: string, language: Language) => formatted(new Date(at), language, 'time', zone);
 
 /** A business day, which is a date of its own and in no zone: `25 Nov 2026`. */
 export const dayText = (day: string, language: Language) =>
@@ -74,7 +78,7 @@ export function localOf(at: string): string {
 }
 
 /** The day so many days later, or earlier. */
-const daysFrom = (day: string, days: number) =>
+export const daysFrom = (day: string, days: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 
 /**

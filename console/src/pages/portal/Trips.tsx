@@ -1,6 +1,9 @@
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
 import { answered, api, type Schemas } from '@/api/client';
 import { choiceQueries, trips } from '@/api/queries/resources';
+import { useMay } from '@/app/me';
 import { Seats } from '@/components/Seats';
 import type { Values } from '@/forms/fields';
 import { TripType } from '@/gen/enums';
@@ -94,6 +97,7 @@ function useFields(): ResourceFields<Trip, Schemas['TripInput'], Schemas['TripPa
 
 export function Component() {
   const { t } = useWords();
+  const may = useMay();
   const { choices, states } = useChoices();
   const base = useBaseFilters();
   return (
@@ -115,15 +119,21 @@ export function Component() {
       titleOf={({ title }) => title}
       editable={({ status }) => status !== 'CANCELLED'}
       actions={(row) =>
-        row.status === 'DRAFT' && (
-          <Act
-            label={t('portal.publish')}
-            what={row.title}
-            hint={t('portal.publishHint')}
-            changes={[trips.list.queryKey]}
-            done={t('done.published', { name: row.title })}
-            submit={() => answered(api.POST('/api/v1/trips/{id}/publish', { params: { path: { id: row.id } } }))}
-          />
+        row.status === 'PUBLISHED' && may('ListCheckIns') ? (
+          <Button component={Link} to={`/check-in/${row.id}`} size="xs" variant="default">
+            {t('portal.checkIn')}
+          </Button>
+        ) : (
+          row.status === 'DRAFT' && (
+            <Act
+              label={t('portal.publish')}
+              what={row.title}
+              hint={t('portal.publishHint')}
+              changes={[trips.list.queryKey]}
+              done={t('done.published', { name: row.title })}
+              submit={() => answered(api.POST('/api/v1/trips/{id}/publish', { params: { path: { id: row.id } } }))}
+            />
+          )
         )
       }
       below={(row) => <Passengers tripId={row.id} />}
