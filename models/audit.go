@@ -83,7 +83,7 @@ const (
 	AuditTripUpdated   AuditAction = "TRIP_UPDATED"
 	AuditTripDeleted   AuditAction = "TRIP_DELETED"
 	AuditTripPublished AuditAction = "TRIP_PUBLISHED"
-	// What becomes of the cancellation of a trip.
+	// AuditTripCancellationAsked begins the cancellation of a trip; the others are what becomes of it.
 	AuditTripCancellationAsked    AuditAction = "TRIP_CANCELLATION_REQUESTED"
 	AuditTripCancellationApproved AuditAction = "TRIP_CANCELLATION_APPROVED"
 	AuditTripCancellationRejected AuditAction = "TRIP_CANCELLATION_REJECTED"

@@ -111,7 +111,8 @@ func (p Policies) Hold(m PaymentMethod) time.Duration {
 	return hold
 }
 
-// TripNeedsApproval reports whether calling a trip off whose refunds come to total waits for a second person.
-func (p Policies) TripNeedsApproval(total Money) bool {
-	return p.TripCancellationAbove.IsPositive() && total.Cmp(p.TripCancellationAbove) > 0
+// TripNeedsApproval reports whether calling a trip off waits for a second person: total is what its refunds come to, alone what the company
+// has called off without an approval within 24 hours.
+func (p Policies) TripNeedsApproval(alone, total Money) bool {
+	return needsSecondPerson(p.TripCancellationAbove, alone, total)
 }

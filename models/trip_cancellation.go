@@ -26,6 +26,8 @@ type TripCancellationSums struct {
 	ClawbackTotal Money `bun:"clawback_total" json:"clawback_total,omitzero"` // of it, what the company was paid out already and owes
 	OpenCheckouts int   `bun:"open_checkouts" json:"open_checkouts,omitzero"` // bookings that wait for their payment
 	Campaigns     int   `bun:"campaigns" json:"campaigns,omitzero"`           // that have not ended
+
+	NeedsApproval bool `bun:"-" json:"-"` // of a preview
 }
 
 // TripCancellation calls a trip off (rules: trips.cancel). The sums are those of the moment of asking.
@@ -53,16 +55,16 @@ type TripCancellation struct {
 	DeciderName   string    `bun:"-"` // the same
 }
 
-// Approve writes into a cancellation that is being ordered what it needs: above the limit it waits for a second person, until its time is
-// over or the trip departs.
-func (c *TripCancellation) Approve(above Money, wait time.Duration, departure time.Time) {
+// Approve writes into a cancellation that is being ordered what it needs: when it and what the company has called off alone come to more
+// than the limit it waits for a second person, until its time is over or the trip departs.
+func (c *TripCancellation) Approve(above, alone Money, wait time.Duration, departure time.Time) {
 	if !above.IsPositive() {
 		return
 	}
 
 	c.ApprovalAbove = &above
 
-	if c.RefundTotal.Cmp(above) <= 0 {
+	if !needsSecondPerson(above, alone, c.RefundTotal) {
 		return
 	}
 
@@ -72,6 +74,10 @@ func (c *TripCancellation) Approve(above Money, wait time.Duration, departure ti
 	}
 
 	c.ApprovalUntil, c.ApprovalPending = &until, true
+}
+
+func needsSecondPerson(above, alone, total Money) bool {
+	return above.IsPositive() && total.IsPositive() && alone.Add(total).Cmp(above) > 0
 }
 
 // IsUnderWay reports that bookings are being cancelled: no approval is missing.
@@ -103,14 +109,15 @@ func (c *TripCancellation) MayDecide(approve bool, by uuid.UUID) (again bool, er
 
 // TripCancellationCounts say how far the cancellation of a trip is, of the bookings that were paid when it was asked for or since.
 type TripCancellationCounts struct {
-	Bookings         int   `json:"bookings,omitzero"`
-	Cancelled        int   `json:"cancelled,omitzero"`
-	RefundsSucceeded int   `json:"refunds_succeeded,omitzero"`
-	RefundsPending   int   `json:"refunds_pending,omitzero"`
-	RefundsFailed    int   `json:"refunds_failed,omitzero"`  // that their gateway did not make: each has an incident and waits for its manual payout, or was rejected
-	RefundsByHand    int   `json:"refunds_by_hand,omitzero"` // pending or failed ones that wait for their manual payout
-	RefundedTotal    Money `json:"refunded_total,omitzero"`  // of those that have succeeded
-	Undecided        int   `json:"undecided,omitzero"`       // pending ones that their gateway has to decide, or a second person
+	Bookings         int `json:"bookings,omitzero"`
+	Cancelled        int `json:"cancelled,omitzero"`
+	RefundsSucceeded int `json:"refunds_succeeded,omitzero"`
+	RefundsPending   int `json:"refunds_pending,omitzero"`
+	// RefundsFailed were not made by their gateway: each has an incident and waits for its manual payout, or was rejected.
+	RefundsFailed int   `json:"refunds_failed,omitzero"`
+	RefundsByHand int   `json:"refunds_by_hand,omitzero"` // pending or failed ones that wait for their manual payout
+	RefundedTotal Money `json:"refunded_total,omitzero"`  // of those that have succeeded
+	Undecided     int   `json:"undecided,omitzero"`       // pending ones that their gateway has to decide, or a second person
 }
 
 // TripCancellationOrder is what the workflow that calls a trip off is started with, and goes on with in a new run.

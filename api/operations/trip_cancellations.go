@@ -23,7 +23,7 @@ func (o *Operations) PreviewTripCancellation(
 	return gen.PreviewTripCancellation200JSONResponse{Data: gen.TripCancellationPreview{
 		TripID: r.ID, Bookings: int64(sums.Bookings), Seats: int64(sums.Seats), RefundTotal: sums.RefundTotal,
 		ClawbackTotal: sums.ClawbackTotal, OpenCheckouts: int64(sums.OpenCheckouts), Campaigns: int64(sums.Campaigns),
-		NeedsApproval: o.Store.Policies().TripNeedsApproval(sums.RefundTotal), Currency: models.Currency,
+		NeedsApproval: sums.NeedsApproval, Currency: models.Currency,
 	}}, nil
 }
 

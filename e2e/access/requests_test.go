@@ -172,6 +172,22 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 		}}}
 	case "PublishTrip":
 		return request{ids: w.of(t, c, "Trip", c.want == http.StatusOK)}
+	case "PauseAdCampaign":
+		return request{ids: w.campaign(t, c, "ACTIVE")}
+	case "ResumeAdCampaign":
+		return request{ids: w.campaign(t, c, "PAUSED")}
+	case "CreateCampaignIntent":
+		return request{ids: w.campaign(t, c, "PENDING_PAYMENT"), body: object{"payment_method": "credit_card"}}
+	default:
+		return w.aboutTrips(t, c)
+	}
+}
+
+// aboutTrips makes the requests by which trips are called off.
+func (w *world) aboutTrips(t *testing.T, c cell) request {
+	t.Helper()
+
+	switch c.operation {
 	case "PreviewTripCancellation":
 		return request{ids: w.of(t, c, "Trip", false)}
 	case "CancelTrip":
@@ -182,12 +198,6 @@ func (w *world) aboutOthers(t *testing.T, c cell) request {
 		return request{ids: w.calledOff(t, c, w.pendingTrip(t, c)), body: object{}}
 	case "RejectTripCancellation":
 		return request{ids: w.calledOff(t, c, w.pendingTrip(t, c)), body: object{"note": "It runs after all"}}
-	case "PauseAdCampaign":
-		return request{ids: w.campaign(t, c, "ACTIVE")}
-	case "ResumeAdCampaign":
-		return request{ids: w.campaign(t, c, "PAUSED")}
-	case "CreateCampaignIntent":
-		return request{ids: w.campaign(t, c, "PENDING_PAYMENT"), body: object{"payment_method": "credit_card"}}
 	default:
 		return w.aboutBookings(t, c)
 	}

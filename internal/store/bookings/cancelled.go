@@ -125,3 +125,9 @@ func CloseRequest(ctx context.Context, tx bun.Tx, b *models.Booking, but uuid.UU
 
 	return nil
 }
+
+// CalledOff is the SQL condition that a trip does not run: it is CANCELLED, or being cancelled without an approval that is missing.
+func CalledOff(alias string) string {
+	return "(" + alias + ".status = 'CANCELLED' OR " + alias + ".status = 'CANCELLING' AND EXISTS (SELECT FROM trip_cancellations AS off " +
+		"WHERE off.trip_id = " + alias + ".id AND off.status = 'CANCELLING' AND NOT off.approval_pending))"
+}

@@ -134,9 +134,3 @@ func loadRestStops(ctx context.Context, db bun.IDB, trips []models.Trip) error {
 
 	return nil
 }
-
-// CalledOff is the SQL condition that a trip does not run: it is CANCELLED, or being cancelled without an approval that is missing.
-func CalledOff(alias string) string {
-	return "(" + alias + ".status = 'CANCELLED' OR " + alias + ".status = 'CANCELLING' AND EXISTS (SELECT FROM trip_cancellations AS off " +
-		"WHERE off.trip_id = " + alias + ".id AND off.status = 'CANCELLING' AND NOT off.approval_pending))"
-}

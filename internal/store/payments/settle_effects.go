@@ -22,8 +22,8 @@ func (st *settlement) confirm(ctx context.Context, taken time.Time) (bool, error
 		return st.confirmCampaign(ctx, taken)
 	}
 
-	if !st.trip.Runs(taken) {
-		return false, nil // there is nothing to confirm any more
+	if runs, err := st.tripRuns(ctx, taken); err != nil || !runs {
+		return false, err // there is nothing to confirm any more
 	}
 
 	b := &st.booking
@@ -43,6 +43,28 @@ func (st *settlement) confirm(ctx context.Context, taken time.Time) (bool, error
 	st.notifyPaid()
 
 	return true, nil
+}
+
+// tripRuns reports whether the trip still takes place, as far as is known: while its cancellation waits for an approval, who is paying
+// already is confirmed. The approval cancels the booking with all others.
+func (st *settlement) tripRuns(ctx context.Context, taken time.Time) (bool, error) {
+	trip := st.trip
+	if trip.Status != models.TripCancelling {
+		return trip.Runs(taken), nil
+	}
+
+	trip.Status = models.TripPublished
+	if !trip.Runs(taken) {
+		return false, nil
+	}
+
+	waits, err := st.tx.NewSelect().Model((*models.TripCancellation)(nil)).Where("tc.trip_id = ?", st.booking.TripID).
+		Where("tc.status = ?", models.TripCancellationRunning).Where("tc.approval_pending").Exists(ctx)
+	if err != nil {
+		return false, fmt.Errorf("look for the trip's cancellation: %w", err)
+	}
+
+	return waits, nil
 }
 
 // reportOpenAttempt names another attempt that is still open, when an old one was paid late or its money is in suspense: the

@@ -9,7 +9,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/bookings"
-	"rihla/internal/store/catalogue"
 	"rihla/models"
 )
 
@@ -56,7 +55,7 @@ func (s *Store) terms(ctx context.Context, db bun.IDB, t *models.PaymentTransact
 
 	err := db.NewSelect().Model((*models.Booking)(nil)).
 		ColumnExpr("tr.departure_at, bk.booked_departure_at, bk.booked_schedule, bk.rescheduled_by IS NOT NULL").
-		ColumnExpr(catalogue.CalledOff("tr")).
+		ColumnExpr(bookings.CalledOff("tr")).
 		Join("JOIN trips AS tr ON tr.id = bk.trip_id").Where("bk.id = ?", *t.BookingID).
 		Scan(ctx, &booked.Departure, &booked.BookedDeparture, &schedule, &booked.Rescheduled, &booked.TripCancelled)
 	if err != nil {

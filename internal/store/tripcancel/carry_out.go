@@ -116,7 +116,12 @@ func (s *Store) isPaid(ctx context.Context, booking uuid.UUID) (bool, error) {
 // cancelUnpaid reports the attempt whose checkout is still open also when an earlier try has cancelled the booking.
 func (s *Store) cancelUnpaid(ctx context.Context, booking uuid.UUID, now time.Time, out *models.CancelledForTrip) error {
 	_, err := s.payments.CancelForTrip(ctx, booking, now)
-	if err != nil && models.CodeOf(err) != models.CodeInvalidState {
+
+	switch code := models.CodeOf(err); {
+	case err == nil, code == models.CodeInvalidState:
+	case code == models.CodeNotFound: // it was taken back meanwhile
+		return nil
+	default:
 		return err
 	}
 
@@ -328,7 +333,7 @@ func (s *Store) Finish(ctx context.Context, id uuid.UUID, now time.Time) (done b
 			return err
 		}
 
-		return note(ctx, tx, db.Actor{}, models.AuditTripCancelled, &c, nil)
+		return note(ctx, tx, db.Actor{}, models.AuditTripCancelled, &c)
 	})
 
 	return done, err

@@ -79,7 +79,13 @@ func (s *Store) order(ctx context.Context, tx bun.Tx, by db.Actor, o Order, t *m
 		RequestedBy: by.UserID, RequestedAt: now.Truncate(time.Microsecond), ProviderID: t.ProviderID,
 	}
 	c := &out.TripCancellation
-	c.Approve(s.policies.TripCancellationAbove, s.policies.Approval.Wait, t.DepartureAt)
+
+	alone, err := orderedAlone(ctx, tx, t.ProviderID, now)
+	if err != nil {
+		return out, err
+	}
+
+	c.Approve(s.policies.TripCancellationAbove, alone, s.policies.Approval.Wait, t.DepartureAt)
 
 	if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
 		return out, fmt.Errorf("insert trip cancellation: %w", err)
@@ -89,7 +95,26 @@ func (s *Store) order(ctx context.Context, tx bun.Tx, by db.Actor, o Order, t *m
 		return out, err
 	}
 
-	return out, note(ctx, tx, by, models.AuditTripCancellationAsked, c, nil)
+	return out, note(ctx, tx, by, models.AuditTripCancellationAsked, c)
+}
+
+// orderedAlone is what the trips of a company come to that were called off without an approval within 24 hours: what needs one cannot be
+// had trip by trip. Inside a transaction the company's next trip waits.
+func orderedAlone(ctx context.Context, in bun.IDB, provider uuid.UUID, now time.Time) (alone models.Money, err error) {
+	if tx, ok := in.(bun.Tx); ok {
+		if err := db.LockName(ctx, tx, "trip-cancellations:"+provider.String()); err != nil {
+			return alone, err
+		}
+	}
+
+	err = in.NewSelect().Model((*models.TripCancellation)(nil)).ColumnExpr("coalesce(sum(tc.refund_total), 0)").
+		Join("JOIN trips AS t ON t.id = tc.trip_id").Where("t.provider_id = ?", provider).
+		Where("tc.approval_until IS NULL").Where("tc.requested_at > ?", now.Add(-24*time.Hour)).Scan(ctx, &alone)
+	if err != nil {
+		return alone, fmt.Errorf("sum trips without approval: %w", err)
+	}
+
+	return alone, nil
 }
 
 // Decision is what a second person decides about the cancellation of a trip.
@@ -175,7 +200,7 @@ func approve(ctx context.Context, tx bun.Tx, by db.Actor, c *models.TripCancella
 		return err
 	}
 
-	return note(ctx, tx, by, models.AuditTripCancellationApproved, c, nil)
+	return note(ctx, tx, by, models.AuditTripCancellationApproved, c)
 }
 
 // end leaves the trip as it was: PUBLISHED. Without a person as actor the service decides.
@@ -196,7 +221,7 @@ func end(
 		action = models.AuditTripCancellationExpired
 	}
 
-	return note(ctx, tx, by, action, c, nil)
+	return note(ctx, tx, by, action, c)
 }
 
 // decide is the guarded UPDATE of a decision.

@@ -190,3 +190,68 @@ func TestApprovalOfATripComesTooLate(t *testing.T) {
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM trips WHERE id = $1 AND status = 'PUBLISHED'", b.Trip.ID))
 	b.RequireBooks(t)
 }
+
+// What needs a second person cannot be had trip by trip.
+func TestTripsOfACompanyAddUp(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.TripCancellationAbove = models.MustMoney("200.00")
+	b := setup(t, p)
+
+	for i, waits := range []bool{false, true, true} {
+		b.Trip = b.InsertTrip(t, 20, nil)
+		b.Paid(t, 1)
+		require.Equal(t, waits, b.preview(t).NeedsApproval, i)
+
+		c := b.order(t)
+		require.Equal(t, waits, c.ApprovalPending, i)
+
+		if !waits {
+			require.Zero(t, b.cancelAll(t, c.ID))
+			b.grantAll(t)
+			require.True(t, b.finish(t, c.ID))
+		}
+	}
+
+	// By a trip without customers nothing goes back.
+	b.Trip = b.InsertTrip(t, 20, nil)
+	require.False(t, b.order(t).ApprovalPending)
+
+	b.RequireBooks(t)
+}
+
+// While a second person is waited for, who is at the checkout is confirmed; once the trip is called off the money goes back.
+func TestPaymentsWhileATripWaits(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.TripCancellationAbove = models.MustMoney("1.00")
+	b := setup(t, p)
+	b.Paid(t, 1)
+
+	first, second := b.Open(t, b.Book(t, b.Trip, 1), 1), b.Open(t, b.Book(t, b.Trip, 1), 1)
+	c := b.order(t)
+	require.True(t, c.ApprovalPending)
+
+	pay := func(tx models.PaymentTransaction) models.Settled {
+		b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
+
+		return b.Settle(t, tx, time.Now())
+	}
+	require.Equal(t, models.TransactionPaid, pay(first).Status)
+	require.Equal(t, models.BookingConfirmed, b.BookingNow(t, *first.BookingID).Status)
+
+	_, err := b.Store.TripCancellations.Decide(t.Context(), b.As(models.RoleFinanceAdmin), tripcancel.Decision{TripID: b.Trip.ID, Approve: true}, time.Now())
+	require.NoError(t, err)
+
+	late := pay(second)
+	require.Equal(t, models.TransactionFailed, late.Status)
+	require.True(t, late.RefundOwed)
+
+	require.Zero(t, b.cancelAll(t, c.ID))
+	b.grantAll(t)
+	require.True(t, b.finish(t, c.ID))
+	require.Equal(t, models.BookingCancelled, b.BookingNow(t, *first.BookingID).Status)
+	b.RequireBooks(t)
+}

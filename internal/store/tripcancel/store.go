@@ -83,14 +83,9 @@ func moveTrip(ctx context.Context, tx bun.Tx, trip uuid.UUID, from, to models.Tr
 }
 
 // note writes the audit entry of a step.
-func note(ctx context.Context, tx bun.Tx, by db.Actor, action models.AuditAction, c *models.TripCancellation, more map[string]any) error {
-	details := map[string]any{
+func note(ctx context.Context, tx bun.Tx, by db.Actor, action models.AuditAction, c *models.TripCancellation) error {
+	return db.Audit(ctx, tx, by, action, models.EntityTrip, &c.TripID, map[string]any{
 		"cancellation_id": c.ID, "status": c.Status, "needs_approval": c.ApprovalPending, "bookings": c.Bookings, "seats": c.Seats,
 		"refund_total": c.RefundTotal, "clawback_total": c.ClawbackTotal,
-	}
-	for key, value := range more {
-		details[key] = value
-	}
-
-	return db.Audit(ctx, tx, by, action, models.EntityTrip, &c.TripID, details)
+	})
 }

@@ -14,11 +14,20 @@ import (
 
 // Preview says what calling a trip off that the actor sees would come to at now. Errors: NOT_FOUND, FORBIDDEN.
 func (s *Store) Preview(ctx context.Context, by db.Actor, trip uuid.UUID, now time.Time) (models.TripCancellationSums, error) {
-	if _, err := s.catalogue.GetProviderTrip(ctx, by, trip); err != nil {
+	t, err := s.catalogue.GetProviderTrip(ctx, by, trip)
+	if err != nil {
 		return models.TripCancellationSums{}, err
 	}
 
-	return sumsOf(ctx, s.db, trip, now)
+	sums, err := sumsOf(ctx, s.db, trip, now)
+	if err != nil {
+		return sums, err
+	}
+
+	alone, err := orderedAlone(ctx, s.db, t.ProviderID, now)
+	sums.NeedsApproval = s.policies.TripNeedsApproval(alone, sums.RefundTotal)
+
+	return sums, err
 }
 
 // booked is a paid booking of a trip.
