@@ -40,6 +40,14 @@ func (s *story) leaveStates(ctx context.Context) error {
 
 	all.trip = trip
 
+	if err := all.callTripOff(ctx); err != nil {
+		if _, enough := hasEnough(err); !enough {
+			return fmt.Errorf("a trip that is called off: %w", err)
+		}
+	}
+
+	s.began = time.Now()
+
 	for _, c := range []struct {
 		name  string
 		bring func(context.Context) error

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -80,12 +79,13 @@ func TripCancellation(ctx workflow.Context, o models.TripCancellationOrder) (mod
 }
 
 type tripCancellation struct {
-	order  models.TripCancellationOrder
-	looks  workflow.ReceiveChannel
-	counts models.TripCancellationCounts
-	busy   int   // bookings and campaigns that are being cancelled
-	done   int   // bookings in this run
-	failed error // of one of them: of the workflow's own code, as the database is tried again and again
+	order    models.TripCancellationOrder
+	looks    workflow.ReceiveChannel
+	counts   models.TripCancellationCounts
+	starting int   // bookings and campaigns that are being cancelled, until their refunds have begun
+	busy     int   // these, and the refunds that are watched
+	done     int   // bookings of this run
+	failed   error // of one of them: of the workflow's own code, as the database is tried again and again
 }
 
 func (c *tripCancellation) setup(ctx workflow.Context) error {
@@ -177,7 +177,7 @@ func (c *tripCancellation) cancelBookings(ctx workflow.Context) error {
 			}
 
 			c.order.After = id
-			c.inParallel(ctx, func(ctx workflow.Context) error { return c.cancelBooking(ctx, id) })
+			c.inParallel(ctx, func(ctx workflow.Context) (workflow.ChildWorkflowFuture, error) { return c.cancelBooking(ctx, id) })
 		}
 
 		if c.done += len(ids); c.done >= tripRun || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
@@ -208,89 +208,13 @@ func (c *tripCancellation) next(ctx workflow.Context) error {
 	return c.failed
 }
 
-// idle waits until nothing is being cancelled.
+// idle waits until nothing is being cancelled. Refunds go on by themselves.
 func (c *tripCancellation) idle(ctx workflow.Context) error {
-	if err := workflow.Await(ctx, func() bool { return c.busy == 0 }); err != nil {
+	if err := workflow.Await(ctx, func() bool { return c.starting == 0 || c.failed != nil }); err != nil {
 		return err
 	}
 
 	return c.failed
-}
-
-func (c *tripCancellation) inParallel(ctx workflow.Context, do func(workflow.Context) error) {
-	c.busy++
-
-	workflow.Go(ctx, func(ctx workflow.Context) {
-		if err := do(ctx); err != nil {
-			c.failed = err
-		}
-
-		c.busy--
-	})
-}
-
-func (c *tripCancellation) cancelBooking(ctx workflow.Context, booking uuid.UUID) error {
-	var out models.CancelledForTrip
-
-	dctx := withDatabase(ctx, "Cancel a booking and order its refund in one transaction")
-	if err := workflow.ExecuteLocalActivity(dctx, payments.CancelTripBooking, c.order.ID, booking).Get(ctx, &out); err != nil {
-		return err
-	}
-
-	if out.Blocked == "" {
-		return c.follow(ctx, out)
-	}
-
-	c.order.Blocked++
-
-	if c.order.Passes == 0 {
-		return nil // perhaps its payment is being settled at this moment
-	}
-
-	dctx = withDatabase(ctx, "Open an incident: the booking cannot be cancelled")
-
-	return workflow.ExecuteLocalActivity(dctx, payments.ReportBlockedBooking, c.order.ID, booking).Get(ctx, nil)
-}
-
-// follow closes a checkout that is open, and starts a refund; it waits for that to be decided, but not for long.
-func (c *tripCancellation) follow(ctx workflow.Context, out models.CancelledForTrip) error {
-	about := subject{booking: out.Booking, provider: c.order.ProviderID, gateway: out.Gateway}
-
-	if out.Attempt != uuid.Nil {
-		err := startDetached(ctx, workflow.ChildWorkflowOptions{
-			WorkflowID: models.ReconcileWorkflowID(out.Attempt), StaticSummary: "Close the checkout of payment " + out.Attempt.String(),
-			TypedSearchAttributes: about.attributes(), Priority: behindPayments,
-		}, Reconcile, Closing{TransactionID: out.Attempt, Gateway: out.Gateway, Why: models.FailureCancelled})
-		if err != nil {
-			return err
-		}
-	}
-
-	if out.Refund == nil {
-		return nil
-	}
-
-	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: models.RefundWorkflowID(out.Refund.ID), StaticSummary: "Refund for cancelled trip " + c.order.TripID.String(),
-		TypedSearchAttributes: refundAttributes(out.Booking, out.Gateway), Priority: behindPayments, WorkflowTaskTimeout: TaskTimeout,
-		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
-		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
-	}), Refund, *out.Refund)
-
-	if err := child.GetChildWorkflowExecution().Get(ctx, nil); err != nil {
-		if isAlreadyStarted(err) {
-			return nil
-		}
-
-		return err
-	}
-
-	// How it ends is in the database: a refund that fails has its incident.
-	_, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
-		Timeout: refundWatch, TimerOptions: workflow.TimerOptions{Summary: "Until the refund is left to its own workflow"},
-	}, child.IsReady)
-
-	return err
 }
 
 // endCampaigns ends the campaigns of the trip; the days that they have not run go back.
@@ -307,22 +231,7 @@ func (c *tripCancellation) endCampaigns(ctx workflow.Context) error {
 			return err
 		}
 
-		c.inParallel(ctx, func(ctx workflow.Context) error {
-			var out models.CancelledForTrip
-
-			dctx := withDatabase(ctx, "End a campaign and order the refund of the days that it has not run")
-			if err := workflow.ExecuteLocalActivity(dctx, payments.EndTripCampaign, c.order.ID, id).Get(ctx, &out); err != nil {
-				return err
-			}
-
-			if out.Blocked != "" {
-				c.order.Blocked++
-
-				return nil
-			}
-
-			return c.follow(ctx, out)
-		})
+		c.inParallel(ctx, func(ctx workflow.Context) (workflow.ChildWorkflowFuture, error) { return c.endCampaign(ctx, id) })
 	}
 
 	return c.idle(ctx)
@@ -381,7 +290,7 @@ func (c *tripCancellation) awaitRefunds(ctx workflow.Context) error {
 	}
 }
 
-// goOn leaves the rest to a new run, with nothing under way.
+// goOn leaves the rest to a new run, with nothing half-way.
 func (c *tripCancellation) goOn(ctx workflow.Context) error {
 	if err := c.idle(ctx); err != nil {
 		return err
