@@ -13,6 +13,7 @@ import (
 	"rihla/activities"
 	"rihla/gateways/fake"
 	"rihla/internal/store/db"
+	"rihla/internal/store/tripcancel"
 	"rihla/models"
 )
 
@@ -284,4 +285,42 @@ func TestSweepOfASilentBackup(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, got.Silent)
 	require.Equal(t, []models.Channel{models.ChannelGatewayABackup}, o.polled)
+}
+
+// The cancellation of a trip whose workflow was not started, or is not heard of any more, is looked at.
+func TestSweepOfCalledOffTrips(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	o, now := &owners{}, time.Now()
+	sweep := &activities.Sweep{Log: silent, Store: d.Store, Deliver: o, Now: func() time.Time { return now }}
+
+	admin := db.Actor{UserID: d.world.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}
+	c, err := d.Store.TripCancellations.Order(t.Context(), admin, tripcancel.Order{TripID: d.world.Trip.ID, Reason: "no bus"}, now)
+	require.NoError(t, err)
+
+	run := func(want int) {
+		t.Helper()
+
+		got, err := sweep.Run(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got.Trips)
+	}
+
+	run(0) // its API is given some time
+
+	now = now.Add(11 * time.Second)
+	run(1)
+	require.Equal(t, models.TripCancellationOrder{ID: c.ID, TripID: c.TripID, ProviderID: d.world.Provider.ID}, o.trips[0])
+
+	_, err = d.LookAtTripCancellation(t.Context(), c.ID, now)
+	require.NoError(t, err)
+	run(0)
+
+	now = now.Add(16 * time.Minute)
+	run(1)
+
+	done, err := d.FinishTripCancellation(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.True(t, done)
+	run(0)
 }
