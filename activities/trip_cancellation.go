@@ -43,9 +43,9 @@ func (p *Payments) CancelTripBooking(ctx context.Context, id, booking uuid.UUID)
 	return out, asActivityError(err)
 }
 
-// ReportBlockedBooking opens the incident about a booking of a cancelled trip that cannot be cancelled; once.
-func (p *Payments) ReportBlockedBooking(ctx context.Context, id, booking uuid.UUID) error {
-	return asActivityError(p.Store.TripCancellations.ReportBlocked(ctx, id, booking))
+// ReportTripBlocked opens the incident about a booking, or a campaign, of a cancelled trip that cannot be cancelled; once.
+func (p *Payments) ReportTripBlocked(ctx context.Context, id uuid.UUID, what models.CancelledForTrip) error {
+	return asActivityError(p.Store.TripCancellations.ReportBlocked(ctx, id, what))
 }
 
 // TripCampaigns are the campaigns of the trip that have not ended.

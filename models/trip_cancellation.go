@@ -147,5 +147,7 @@ type CancelledForTrip struct {
 	Gateway Gateway      `json:"gateway,omitzero"` // of the refund, or of the attempt
 	Attempt uuid.UUID    `json:"attempt,omitzero"` // whose checkout is still open; uuid.Nil: none
 	Booking uuid.UUID    `json:"booking,omitzero"` // uuid.Nil: of a campaign
-	Blocked Code         `json:"blocked,omitzero"` // why it cannot be cancelled now; empty: it is
+	// Campaign is uuid.Nil of a booking.
+	Campaign uuid.UUID `json:"campaign_id,omitzero"`
+	Blocked  Code      `json:"blocked,omitzero"` // why it cannot be cancelled now; empty: it is
 }

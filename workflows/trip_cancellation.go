@@ -199,6 +199,10 @@ func (c *tripCancellation) next(ctx workflow.Context) error {
 		}
 
 		drain(c.looks)
+
+		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+			return c.goOn(ctx)
+		}
 	}
 
 	if err := workflow.Await(ctx, func() bool { return c.busy < tripParallel || c.failed != nil }); err != nil {
@@ -244,7 +248,7 @@ func (c *tripCancellation) finish(ctx workflow.Context) error {
 		return err
 	}
 
-	if c.order.Ended = c.order.Ended && c.order.Blocked == 0; c.order.Ended {
+	if c.order.Ended {
 		return nil
 	}
 
@@ -318,8 +322,8 @@ func (c *tripCancellation) count(ctx workflow.Context) error {
 	}
 
 	if c.order.Blocked > 0 {
-		text += fmt.Sprintf(" %d bookings cannot be cancelled now and are tried again: another refund of theirs waits for its approval, "+
-			"or a dispute is open.", c.order.Blocked)
+		text += fmt.Sprintf(" %d bookings or campaigns cannot be cancelled now and are tried again: another refund of theirs is not "+
+			"decided, or a dispute is open.", c.order.Blocked)
 	}
 
 	switch {

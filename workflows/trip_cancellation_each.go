@@ -40,23 +40,15 @@ func (c *tripCancellation) cancelBooking(ctx workflow.Context, booking uuid.UUID
 		return nil, err
 	}
 
-	if out.Blocked == "" {
-		return c.follow(ctx, out)
-	}
-
-	c.order.Blocked++
-
-	if c.order.Passes == 0 {
-		return nil, nil //nolint:nilnil // perhaps its payment is being settled at this moment
-	}
-
-	dctx = withDatabase(ctx, "Open an incident: the booking cannot be cancelled")
-
-	return nil, workflow.ExecuteLocalActivity(dctx, payments.ReportBlockedBooking, c.order.ID, booking).Get(ctx, nil)
+	return c.follow(ctx, out)
 }
 
 // follow closes a checkout that is open, and starts a refund; nil when nothing goes back, or that is under way already.
 func (c *tripCancellation) follow(ctx workflow.Context, out models.CancelledForTrip) (workflow.ChildWorkflowFuture, error) {
+	if out.Blocked != "" {
+		return nil, c.blocked(ctx, out)
+	}
+
 	about := subject{booking: out.Booking, provider: c.order.ProviderID, gateway: out.Gateway}
 
 	if out.Attempt != uuid.Nil {
@@ -96,11 +88,18 @@ func (c *tripCancellation) endCampaign(ctx workflow.Context, campaign uuid.UUID)
 		return nil, err
 	}
 
-	if out.Blocked != "" {
-		c.order.Blocked++
+	return c.follow(ctx, out)
+}
 
-		return nil, nil //nolint:nilnil // it is tried again
+// blocked notes what cannot be cancelled now; it is tried again, from the second time on with an incident.
+func (c *tripCancellation) blocked(ctx workflow.Context, out models.CancelledForTrip) error {
+	c.order.Blocked++
+
+	if c.order.Passes == 0 {
+		return nil // perhaps its payment is being settled at this moment
 	}
 
-	return c.follow(ctx, out)
+	dctx := withDatabase(ctx, "Open an incident: a booking or a campaign cannot be cancelled")
+
+	return workflow.ExecuteLocalActivity(dctx, payments.ReportTripBlocked, c.order.ID, out).Get(ctx, nil)
 }

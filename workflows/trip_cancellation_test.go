@@ -81,7 +81,7 @@ func (b *tripBooks) mock(w *world) {
 
 			return b.cancel(ctx, id, booking)
 		}).Maybe()
-	w.OnActivity(acts.ReportBlockedBooking, mock.Anything, b.order.ID, mock.Anything).Return(func(context.Context, uuid.UUID, uuid.UUID) error {
+	w.OnActivity(acts.ReportTripBlocked, mock.Anything, b.order.ID, mock.Anything).Return(func(context.Context, uuid.UUID, models.CancelledForTrip) error {
 		b.reported++
 
 		return nil

@@ -115,6 +115,10 @@ func advertisable(c *models.AdCampaign, trip *models.Trip, now time.Time) error 
 		return models.NewError(models.CodeCampaignNotPayable, "campaign.trip_deleted")
 	}
 
+	if trip.IsCalledOff() {
+		return models.NewError(models.CodeCampaignNotPayable, "campaign.trip_called_off")
+	}
+
 	return nil
 }
 

@@ -71,7 +71,7 @@ func (s *Store) CancelIn(ctx context.Context, tx bun.Tx, r models.RefundRequest,
 		return Cancelled{}, err
 	}
 
-	if err := noRefundWaits(ctx, tx, t); err != nil {
+	if err := noRefundWaits(ctx, tx, t, r.RequestedBy == nil && o.Cause == models.RefundTripCancelled); err != nil {
 		return Cancelled{}, err
 	}
 
@@ -211,10 +211,17 @@ func (s *Store) planCancellation(
 }
 
 // noRefundWaits refuses while a refund of the payment waits for an approval: it reserves money that is free again if it is rejected, and
-// the passengers would have been cancelled for less than their share. Error: INVALID_STATE.
-func noRefundWaits(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction) error {
-	waits, err := tx.NewSelect().Model((*models.Refund)(nil)).Where("rf.payment_transaction_id = ?", t.ID).
-		Where("rf.status = ?", models.RefundPending).Where("rf.approval_pending").Exists(ctx)
+// the passengers would have been cancelled for less than their share. Of a trip that is called off no refund may be undecided, but those of
+// cancellations, which are owed whatever their gateway says. Error: INVALID_STATE.
+func noRefundWaits(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, tripOff bool) error {
+	q := tx.NewSelect().Model((*models.Refund)(nil)).Where("rf.payment_transaction_id = ?", t.ID).Where("rf.status = ?", models.RefundPending)
+	if tripOff {
+		q = q.Where("(rf.approval_pending OR NOT EXISTS (SELECT FROM cancellations AS made WHERE made.refund_id = rf.id))")
+	} else {
+		q = q.Where("rf.approval_pending")
+	}
+
+	waits, err := q.Exists(ctx)
 
 	switch {
 	case err != nil:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,8 +30,14 @@ func (s *Store) Next(ctx context.Context, trip, after uuid.UUID, limit int) ([]u
 
 const identity = "trip-cancellation:"
 
-// notNow are what keeps a booking, or a campaign, from being cancelled at this moment.
-var notNow = []models.Code{models.CodeInvalidState, models.CodePaymentDisputed, models.CodeBookingNotRefundable}
+// blocks reports the code of an error that keeps one booking, or campaign, from being cancelled and no other; empty: it is none.
+func blocks(err error) models.Code {
+	if code := models.CodeOf(err); err != nil && code != models.CodeServiceUnavailable {
+		return code
+	}
+
+	return ""
+}
 
 // CancelBooking cancels what is left of one booking of a trip that is called off: a paid one with its refund in full, one that waits for
 // its payment without. Doing it again reports the same. Error: INVALID_STATE while the cancellation is not under way.
@@ -59,7 +64,7 @@ func (s *Store) CancelBooking(ctx context.Context, id, booking uuid.UUID, now ti
 		err = s.cancelUnpaid(ctx, booking, now, &out)
 	}
 
-	if code := models.CodeOf(err); err != nil && slices.Contains(notNow, code) {
+	if code := blocks(err); code != "" {
 		out.Blocked = code
 
 		return out, nil
@@ -147,152 +152,8 @@ func (s *Store) cancelUnpaid(ctx context.Context, booking uuid.UUID, now time.Ti
 	return errors.Join(err, readErr)
 }
 
-// Campaigns are those of a trip that have not ended.
-func (s *Store) Campaigns(ctx context.Context, trip uuid.UUID) ([]uuid.UUID, error) {
-	var ids []uuid.UUID
-
-	err := s.db.NewSelect().Model((*models.AdCampaign)(nil)).Column("ac.id").Where("ac.trip_id = ?", trip).
-		Where("ac.deleted_at IS NULL").Where("ac.status IN (?)", bun.List(models.LiveCampaigns())).Order("ac.id").Scan(ctx, &ids)
-	if err != nil {
-		return nil, fmt.Errorf("read campaigns of the trip: %w", err)
-	}
-
-	return ids, nil
-}
-
-// EndCampaign ends a campaign of a trip that is called off: it is CANCELLED, and the days that it has not run go back (rules:
-// trips.cancel-campaigns). Doing it again reports the same.
-func (s *Store) EndCampaign(ctx context.Context, id, campaign uuid.UUID, now time.Time) (models.CancelledForTrip, error) {
-	var out models.CancelledForTrip
-
-	c, err := byID(ctx, s.db, id, "")
-	if err != nil {
-		return out, err
-	}
-
-	var refund *models.Refund
-
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		refund, out = nil, models.CancelledForTrip{}
-		refund, err = s.endCampaign(ctx, tx, &c, campaign, now, &out)
-
-		return err
-	})
-
-	if code := models.CodeOf(err); err != nil && slices.Contains(notNow, code) {
-		out = models.CancelledForTrip{Blocked: code}
-
-		return out, nil
-	}
-
-	if err != nil || refund == nil || refund.Status != models.RefundPending {
-		return out, err
-	}
-
-	return out, s.underWay(ctx, refund, &out)
-}
-
-func (s *Store) endCampaign(
-	ctx context.Context, tx bun.Tx, c *models.TripCancellation, campaign uuid.UUID, now time.Time, out *models.CancelledForTrip,
-) (*models.Refund, error) {
-	var attempts []models.PaymentTransaction
-
-	// Attempts are locked before their campaign, as everywhere.
-	err := tx.NewSelect().Model(&attempts).Where("ad_campaign_id = ?", campaign).Where("kind = ?", models.KindPayment).
-		Where("status IN (?, ?)", models.TransactionPending, models.TransactionPaid).Order("id").For("NO KEY UPDATE").Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("lock attempts: %w", err)
-	}
-
-	var ad models.AdCampaign
-	if err := tx.NewSelect().Model(&ad).Where("ac.id = ?", campaign).For("NO KEY UPDATE").Scan(ctx); err != nil {
-		return nil, db.NotFound(err)
-	}
-
-	live := slices.Contains(models.LiveCampaigns(), ad.Status)
-	if !live && ad.Status != models.CampaignCancelled {
-		return nil, nil //nolint:nilnil // it has ended: nothing goes back
-	}
-
-	var refund *models.Refund
-
-	for i := range attempts {
-		t := &attempts[i]
-		if t.Status == models.TransactionPending {
-			out.Attempt, out.Gateway = t.ID, t.Gateway
-
-			continue
-		}
-
-		if refund, err = s.refundUnrun(ctx, tx, c, &ad, t, now); err != nil {
-			return nil, err
-		}
-	}
-
-	if !live { // an earlier try has ended it
-		return refund, nil
-	}
-
-	was := ad.Status
-	ad.Status = models.CampaignCancelled
-
-	res, err := tx.NewUpdate().Model(&ad).Column("status").Set("updated_at = ?", now).WherePK().
-		Where(db.Still, bun.Ident("status"), was).Exec(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("cancel campaign: %w", err)
-	}
-
-	if err := db.AffectedOne(res, "campaign"); err != nil {
-		return nil, err
-	}
-
-	return refund, db.Audit(ctx, tx, db.Actor{}, models.AuditAdCampaignCancelled, models.EntityAdCampaign, &campaign, map[string]any{
-		"trip_cancellation_id": c.ID, "before": map[string]any{"status": was}, "after": map[string]any{"status": ad.Status},
-	})
-}
-
-// refundUnrun orders what a paid campaign has not run, once; nil when that is nothing.
-func (s *Store) refundUnrun(
-	ctx context.Context, tx bun.Tx, c *models.TripCancellation, ad *models.AdCampaign, t *models.PaymentTransaction, now time.Time,
-) (*models.Refund, error) {
-	id := models.RefundID(t.ID, identity+c.ID.String())
-
-	var known []models.Refund
-	if err := tx.NewSelect().Model(&known).Where("rf.id = ?", id).Scan(ctx); err != nil {
-		return nil, fmt.Errorf("read refund: %w", err)
-	}
-
-	if len(known) > 0 {
-		return &known[0], nil
-	}
-
-	if ad.Status == models.CampaignCancelled {
-		return nil, nil //nolint:nilnil // nothing went back
-	}
-
-	back := ad.Unrun(t.Amount, now)
-	if left := t.Remaining(); back.Cmp(left) > 0 {
-		back = left
-	}
-
-	if !back.IsPositive() {
-		return nil, nil //nolint:nilnil // nothing goes back
-	}
-
-	kind := models.RefundPartial
-	if back.Equal(t.Amount) {
-		kind = models.RefundFull
-	}
-
-	r, err := s.refunds.OrderIn(ctx, tx, models.RefundRequest{
-		ID: id, TransactionID: t.ID, Type: kind, Amount: &back,
-		Cause: models.RefundTripCancelled,
-	}, now)
-
-	return &r, err
-}
-
-// Finish ends the cancellation of a trip of which no booking is live any more: the trip is CANCELLED. It reports false while one is.
+// Finish ends the cancellation of a trip of which no booking and no campaign is live any more: the trip is CANCELLED. It reports false
+// while one is.
 // Running it again changes nothing.
 func (s *Store) Finish(ctx context.Context, id uuid.UUID, now time.Time) (done bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -301,7 +162,7 @@ func (s *Store) Finish(ctx context.Context, id uuid.UUID, now time.Time) (done b
 			return err
 		}
 
-		c, err := lockNewest(ctx, tx, seen.TripID)
+		c, err := lockOne(ctx, tx, &seen)
 		if err != nil {
 			return err
 		}
@@ -310,9 +171,7 @@ func (s *Store) Finish(ctx context.Context, id uuid.UUID, now time.Time) (done b
 			return nil
 		}
 
-		booked, err := tx.NewSelect().Model((*models.Booking)(nil)).Where("bk.trip_id = ?", c.TripID).
-			Where("bk.status IN (?, ?)", models.BookingPendingPayment, models.BookingConfirmed).Exists(ctx)
-		if err != nil || booked {
+		if live, err := anythingLive(ctx, tx, c.TripID); err != nil || live {
 			return err
 		}
 
@@ -339,6 +198,17 @@ func (s *Store) Finish(ctx context.Context, id uuid.UUID, now time.Time) (done b
 	return done, err
 }
 
+func anythingLive(ctx context.Context, tx bun.Tx, trip uuid.UUID) (live bool, err error) {
+	err = tx.NewRaw(`SELECT EXISTS (SELECT FROM bookings WHERE trip_id = ?0 AND status IN (?1, ?2))
+			OR EXISTS (SELECT FROM ad_campaigns WHERE trip_id = ?0 AND deleted_at IS NULL AND status IN (?3))`,
+		trip, models.BookingPendingPayment, models.BookingConfirmed, bun.List(models.LiveCampaigns())).Scan(ctx, &live)
+	if err != nil {
+		return false, fmt.Errorf("look for what is live: %w", err)
+	}
+
+	return live, nil
+}
+
 // Progress is Counts by the id of the cancellation, for its workflow, which is noted to be at work.
 func (s *Store) Progress(ctx context.Context, id uuid.UUID, now time.Time) (models.TripCancellationCounts, error) {
 	c, err := byID(ctx, s.db, id, "")
@@ -353,18 +223,25 @@ func (s *Store) Progress(ctx context.Context, id uuid.UUID, now time.Time) (mode
 	return countsOf(ctx, s.db, &c)
 }
 
-// ReportBlocked asks a person to look at a booking that cannot be cancelled although its trip does not run; once.
-func (s *Store) ReportBlocked(ctx context.Context, id, booking uuid.UUID) error {
+// ReportBlocked asks a person to look at a booking, or a campaign, that cannot be cancelled although its trip does not run; once.
+func (s *Store) ReportBlocked(ctx context.Context, id uuid.UUID, what models.CancelledForTrip) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := byID(ctx, tx, id, "")
 		if err != nil {
 			return err
 		}
 
-		return incidents.Open(ctx, tx, models.Incident{
-			ID:   models.IncidentID(models.IncidentTripBlocked, booking.String()),
-			Kind: models.IncidentTripBlocked, BookingID: &booking, IncidentText: models.IncidentSays("incident.trip_blocked"),
+		open := models.Incident{
+			Kind: models.IncidentTripBlocked, IncidentText: models.IncidentSays("incident.trip_blocked"),
+			BookingID: db.NullableID(what.Booking), AdCampaignID: db.NullableID(what.Campaign),
 			WorkflowID: models.TripCancellationWorkflowID(c.TripID),
-		}, nil)
+		}
+		open.ID = models.IncidentID(open.Kind, what.Booking.String())
+
+		if what.Campaign != uuid.Nil {
+			open.ID = models.IncidentID(open.Kind, what.Campaign.String())
+		}
+
+		return incidents.Open(ctx, tx, open, map[string]any{"code": what.Blocked})
 	})
 }

@@ -70,7 +70,12 @@ func (s *Store) order(ctx context.Context, tx bun.Tx, by db.Actor, o Order, t *m
 		return out, models.TripRefundsChanged(sums.RefundTotal)
 	}
 
-	if o.AtMost != nil && models.NeedsCode(*o.AtMost, sums.RefundTotal, models.Currency, models.Money{}) {
+	person, err := acts(ctx, tx, by.UserID, now)
+	if err != nil {
+		return out, err
+	}
+
+	if o.AtMost != nil && models.NeedsCode(*o.AtMost, sums.RefundTotal, models.Currency, person.hour) {
 		return out, models.StepUpRequired()
 	}
 
@@ -83,6 +88,10 @@ func (s *Store) order(ctx context.Context, tx bun.Tx, by db.Actor, o Order, t *m
 	alone, err := orderedAlone(ctx, tx, t.ProviderID, now)
 	if err != nil {
 		return out, err
+	}
+
+	if person.alone.Cmp(alone) > 0 {
+		alone = person.alone
 	}
 
 	c.Approve(s.policies.TripCancellationAbove, alone, s.policies.Approval.Wait, t.DepartureAt)
@@ -115,6 +124,30 @@ func orderedAlone(ctx context.Context, in bun.IDB, provider uuid.UUID, now time.
 	}
 
 	return alone, nil
+}
+
+// personActs is what a person has called off, or approved, in SAR.
+type personActs struct {
+	hour  models.Money // within an hour
+	alone models.Money // within 24 hours, without an approval
+}
+
+// acts locks the acts of a person and sums them up.
+func acts(ctx context.Context, tx bun.Tx, person uuid.UUID, now time.Time) (sum personActs, err error) {
+	if err := db.LockActs(ctx, tx, person); err != nil {
+		return sum, err
+	}
+
+	err = tx.NewRaw(`SELECT coalesce(sum(refund_total) FILTER (
+				WHERE requested_by = ?0 AND requested_at > ?1 OR decided_by = ?0 AND decided_at > ?1 AND status IN ('CANCELLING', 'CANCELLED')), 0),
+			coalesce(sum(refund_total) FILTER (WHERE requested_by = ?0 AND approval_until IS NULL), 0)
+		FROM trip_cancellations WHERE (requested_by = ?0 OR decided_by = ?0) AND requested_at > ?2`,
+		person, now.Add(-time.Hour), now.Add(-24*time.Hour)).Scan(ctx, &sum.hour, &sum.alone)
+	if err != nil {
+		return sum, fmt.Errorf("sum what a person called off: %w", err)
+	}
+
+	return sum, nil
 }
 
 // Decision is what a second person decides about the cancellation of a trip.
@@ -186,12 +219,26 @@ func lockNewest(ctx context.Context, tx bun.Tx, trip uuid.UUID) (models.TripCanc
 	return c, err
 }
 
+// lockOne is lockNewest of one that may not be the newest by now.
+func lockOne(ctx context.Context, tx bun.Tx, seen *models.TripCancellation) (models.TripCancellation, error) {
+	if _, err := lockNewest(ctx, tx, seen.TripID); err != nil {
+		return models.TripCancellation{}, err
+	}
+
+	return byID(ctx, tx, seen.ID, "UPDATE")
+}
+
 func approve(ctx context.Context, tx bun.Tx, by db.Actor, c *models.TripCancellation, d Decision, now time.Time) error {
 	if err := db.SecondPerson(ctx, tx, &c.RequestedBy, by.UserID, nil); err != nil {
 		return err
 	}
 
-	if d.AtMost != nil && models.NeedsCode(*d.AtMost, c.RefundTotal, models.Currency, models.Money{}) {
+	person, err := acts(ctx, tx, by.UserID, now)
+	if err != nil {
+		return err
+	}
+
+	if d.AtMost != nil && models.NeedsCode(*d.AtMost, c.RefundTotal, models.Currency, person.hour) {
 		return models.StepUpRequired()
 	}
 
@@ -249,7 +296,7 @@ func (s *Store) Look(ctx context.Context, id uuid.UUID, now time.Time) (models.O
 		}
 
 		if c.ApprovalPending {
-			if c, err = lockNewest(ctx, tx, c.TripID); err != nil {
+			if c, err = lockOne(ctx, tx, &c); err != nil {
 				return err
 			}
 		}

@@ -255,3 +255,35 @@ func TestPaymentsWhileATripWaits(t *testing.T) {
 	require.Equal(t, models.BookingCancelled, b.BookingNow(t, *first.BookingID).Status)
 	b.RequireBooks(t)
 }
+
+// What one person may call off without a code, or without a second person, adds up over trips and companies.
+func TestOnePersonsTripsAddUp(t *testing.T) {
+	t.Parallel()
+
+	p := models.DefaultPolicies()
+	p.TripCancellationAbove = models.MustMoney("300.00")
+	b := setup(t, p)
+	admin := b.As(models.RoleAdmin)
+
+	call := func(most string) (tripcancel.Ordered, error) {
+		b.Trip = b.InsertTrip(t, 20, nil)
+		b.Paid(t, 1)
+
+		return b.Store.TripCancellations.Order(t.Context(), admin, tripcancel.Order{
+			TripID: b.Trip.ID, Reason: "a storm", Expected: models.MustMoney("115.00"), AtMost: bookstest.Amount(most),
+		}, time.Now())
+	}
+
+	_, err := call("200.00")
+	require.NoError(t, err)
+	_, err = call("200.00")
+	bookstest.RequireCode(t, models.CodeStepUpRequired, err)
+
+	second, err := call("1000.00")
+	require.NoError(t, err)
+	require.False(t, second.ApprovalPending)
+
+	third, err := call("1000.00")
+	require.NoError(t, err)
+	require.True(t, third.ApprovalPending, "345.00 within a day")
+}

@@ -107,8 +107,8 @@ func TestBlockedBookingsAreTriedAgain(t *testing.T) {
 	require.Equal(t, 1, b.cancelAll(t, c.ID))
 	require.False(t, b.finish(t, c.ID))
 
-	require.NoError(t, b.Store.TripCancellations.ReportBlocked(t.Context(), c.ID, *tx.BookingID))
-	require.NoError(t, b.Store.TripCancellations.ReportBlocked(t.Context(), c.ID, *tx.BookingID))
+	require.NoError(t, b.Store.TripCancellations.ReportBlocked(t.Context(), c.ID, models.CancelledForTrip{Booking: *tx.BookingID}))
+	require.NoError(t, b.Store.TripCancellations.ReportBlocked(t.Context(), c.ID, models.CancelledForTrip{Booking: *tx.BookingID}))
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM incidents WHERE kind = 'TRIP_CANCELLATION_BLOCKED'"))
 
 	first, err := b.Store.TripCancellations.CancelBooking(t.Context(), c.ID, *free.BookingID, time.Now())
@@ -182,4 +182,57 @@ func TestCampaignsOfATripThatIsCalledOff(t *testing.T) {
 	b.Deliver(t, bookstest.Event(open, models.EventPaymentSucceeded, nil))
 	b.RequireOwed(t, open, b.Settle(t, open, time.Now()), models.FailureCancelled)
 	b.RequireBooks(t)
+}
+
+// A campaign whose late money is settled while its trip is called off is refunded, whichever comes first.
+func TestCampaignPaidLateBesideACallOff(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	today := models.DateIn(time.Now())
+
+	for range 15 {
+		b.Trip = b.InsertTrip(t, 20, nil)
+		ad := b.Campaign(t, today.AddDays(1), today.AddDays(4))
+		tx := b.OpenCampaign(t, ad, 1)
+		b.Exec(t, "UPDATE ad_campaigns SET trip_id = $1 WHERE id = $2", b.Trip.ID, ad)
+		b.Deliver(t, bookstest.Event(tx, models.EventPaymentFailed, nil))
+		b.Settle(t, tx, time.Now())
+		b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, nil))
+
+		c := b.order(t)
+
+		bookstest.Race(func() { b.Settle(t, tx, time.Now()) }, func() {
+			out, err := b.Store.TripCancellations.EndCampaign(t.Context(), c.ID, ad, time.Now())
+			require.NoError(t, err)
+			require.Empty(t, out.Blocked)
+		})
+		require.True(t, b.finish(t, c.ID))
+
+		_, err := b.Store.Refunds.OrderLateRefund(t.Context(), tx.ID, time.Now())
+		require.NoError(t, err)
+		b.grantAll(t)
+
+		now := b.Transaction(t, tx.ID)
+		require.Equal(t, now.Amount.String(), now.RefundedAmount.String())
+	}
+
+	b.RequireBooks(t)
+}
+
+// For a trip that is called off no campaign is made or paid.
+func TestNoCampaignForATripThatIsCalledOff(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	today := models.DateIn(time.Now())
+	b.order(t)
+
+	_, err := b.Store.Catalogue.CreateCampaign(t.Context(), bookstest.As(b.World, models.RoleProviderStaff), models.AdCampaign{
+		TripID: b.Trip.ID, Title: "Too late", StartsOn: today, EndsOn: today, Price: models.MustMoney("100.00"),
+	}, time.Now())
+	bookstest.RequireFields(t, models.CodeValidation, err, "trip_id")
+
+	_, _, err = b.Store.Payments.OpenPayment(t.Context(), models.Attempt{
+		CampaignID: b.Campaign(t, today, today), Number: 1, UserID: b.Users[models.RoleProviderAdmin].ID, Method: models.MethodCreditCard,
+	}, time.Now)
+	bookstest.RequireCode(t, models.CodeCampaignNotPayable, err)
 }
