@@ -58,8 +58,7 @@ test('a cancellation above the limit waits for a second person, and says so firs
   expect(await bookingOf(booking)).toMatchObject({ status: 'CONFIRMED', seats: 5 });
 });
 
-test('a full refund after a part went back comes to what the API names', async ({ page, t, complaints }) => {
-  complaints.expected.add(409);
+test('a full refund after a part went back comes to what the API names', async ({ page, t }) => {
   const booking = await paidBooking({ seats: 2, departs: 10 });
   const finance = await Caller.as('FINANCE_ADMIN');
   await finance.post(`/api/v1/admin/bookings/${booking.id}/refund`, {
@@ -72,9 +71,6 @@ test('a full refund after a part went back comes to what the API names', async (
   const form = dialog(page, t('cancel.title', { number: booking.booking_number }));
   await form.getByRole('checkbox', { name: 'Passenger 1' }).check();
   await form.getByRole('radio', { name: t('cancel.how.FULL') }).check();
-  await expect(form.locator('[type=submit]')).toContainText('1,150.00');
-  await form.locator('[type=submit]').click();
-  await expect(form.getByRole('alert')).toContainText('1,000.00');
   await expect(form.locator('[type=submit]')).toContainText('1,000.00');
   await form.locator('[type=submit]').click();
   await expect(form).toBeHidden();

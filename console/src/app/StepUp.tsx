@@ -36,7 +36,6 @@ function leave(to: string, tries = 5) {
     // Not earlier: a reload before the sign-in page stands would ask again, and find no person who was signed in.
     forgetSignedIn();
     leaving = false;
-    queries.clear();
   });
 }
 

@@ -1,6 +1,5 @@
 import { Button, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core';
 import { IconChevronDown, IconKeyboard, IconLanguage, IconLock, IconLogout, IconUserCircle } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import { logOut, type Me } from '@/api/identity';
 import { chooseLanguage } from '@/i18n';
@@ -13,14 +12,11 @@ export function UserMenu({ me, showKeys }: { me: Me; showKeys: () => void }) {
   const { t, language } = useWords();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
-  const queries = useQueryClient();
 
   const leave = async () => {
     // The cookies are gone with the answer; without one the session ends by itself.
     await logOut().catch(() => null);
-    // The page goes first: it has no user to show without the session.
     await navigate('/sign-in');
-    queries.clear();
   };
 
   return (

@@ -27,6 +27,11 @@ export function Component() {
   const [token, setToken] = useState(tokenOfAddress);
   const back = safe(params.get('back'));
 
+  // What was read with the last session goes with its pages, and not earlier: they have nobody to show without it.
+  useEffect(() => {
+    queries.removeQueries({ type: 'inactive' });
+  }, [queries]);
+
   const enter = async (answer: LogIn) => {
     if (answer.mfa_required) {
       setToken(answer.mfa_token);
