@@ -27,7 +27,7 @@ export function Component() {
   const [token, setToken] = useState(tokenOfAddress);
   const back = safe(params.get('back'));
 
-  // What was read with the last session goes with its pages, and not earlier: they have nobody to show without it.
+  // What was read with the last session goes with its pages, and not earlier: without it they have no person to show.
   useEffect(() => {
     queries.removeQueries({ type: 'inactive' });
   }, [queries]);
