@@ -89,6 +89,16 @@ func (c *AdCampaign) Days() int {
 	return int(c.EndsOn.Time().Sub(c.StartsOn.Time())/(24*time.Hour)) + 1
 }
 
+// Refundable says whether a refund of the type can be ordered of a campaign that was paid (rules: campaigns.refund): in full only before it
+// begins. Error: INVALID_STATE.
+func (c *AdCampaign) Refundable(kind RefundType, now time.Time) error {
+	if kind == RefundFull && !c.StartsOn.After(DateIn(now)) && c.Status != CampaignCancelled {
+		return NewError(CodeInvalidState, "campaign.begun")
+	}
+
+	return nil
+}
+
 // Unrun is what of a payment for the campaign is for days that it has not run at now, half-up; today counts as run once it has begun
 // (rules: trips.cancel-campaigns).
 func (c *AdCampaign) Unrun(paid Money, now time.Time) Money {

@@ -144,8 +144,8 @@ func (t *Trip) Runs(now time.Time) bool {
 	return t.Status == TripPublished && t.DeletedAt == nil && t.DepartureAt.After(now)
 }
 
-// IsCalledOff reports whether the trip does not run, or is not to.
-func (t *Trip) IsCalledOff() bool { return t.Status == TripCancelling || t.Status == TripCancelled }
+// IsCalledOff reports whether a trip in the state does not run, or is not to.
+func (s TripStatus) IsCalledOff() bool { return s == TripCancelling || s == TripCancelled }
 
 // SeatsLeft is how many seats can still be booked.
 func (t *Trip) SeatsLeft() int { return t.Capacity - t.SeatsTaken }

@@ -241,9 +241,9 @@ func (c *tripCancellation) endCampaigns(ctx workflow.Context) error {
 	return c.idle(ctx)
 }
 
-// finish makes the trip CANCELLED once no booking of it is live, or waits for the next pass.
+// finish makes the trip CANCELLED once no booking and no campaign of it is live, or waits for the next pass.
 func (c *tripCancellation) finish(ctx workflow.Context) error {
-	dctx := withDatabase(ctx, "Make the trip CANCELLED if no booking of it is live")
+	dctx := withDatabase(ctx, "Make the trip CANCELLED if no booking and no campaign of it is live")
 	if err := workflow.ExecuteLocalActivity(dctx, payments.FinishTripCancellation, c.order.ID).Get(ctx, &c.order.Ended); err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (c *tripCancellation) finish(ctx workflow.Context) error {
 	}
 
 	pause := min(firstPass<<min(c.order.Passes, 10), lastPass)
-	if err := c.await(ctx, pause, "Until the bookings that are left are tried again"); err != nil {
+	if err := c.await(ctx, pause, "Until what is left is tried again"); err != nil {
 		return err
 	}
 

@@ -120,12 +120,7 @@ func (o *Operations) decideTrip(ctx context.Context, d tripcancel.Decision) (gen
 }
 
 func (o *Operations) tripCancellation(ctx context.Context, trip uuid.UUID) (gen.TripCancellation, error) {
-	c, err := o.Store.TripCancellations.Get(ctx, actor(ctx), trip)
-	if err != nil {
-		return gen.TripCancellation{}, err
-	}
-
-	n, err := o.Store.TripCancellations.Counts(ctx, &c)
+	c, n, err := o.Store.TripCancellations.Get(ctx, actor(ctx), trip)
 	if err != nil {
 		return gen.TripCancellation{}, err
 	}

@@ -83,7 +83,7 @@ func (m *tripMove) lockBookings(ctx context.Context, tx bun.Tx, seen *models.Tri
 func (m *tripMove) update(ctx context.Context, tx bun.Tx, t *models.Trip) error {
 	was := *t
 
-	if t.IsCalledOff() {
+	if t.Status.IsCalledOff() {
 		return models.NewError(models.CodeInvalidState, "trip_cancellation.fixed", "status", t.Status)
 	}
 

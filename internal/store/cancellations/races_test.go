@@ -2,7 +2,6 @@ package cancellations_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -56,22 +55,7 @@ func TestEverybodyActsAtOnce(t *testing.T) {
 			},
 		}
 
-		var wg sync.WaitGroup
-
-		errs := make([]error, len(acts))
-		for i, act := range acts {
-			wg.Go(func() { errs[i] = act(t.Context()) })
-		}
-
-		wg.Wait()
-
-		for _, err := range errs {
-			if err != nil {
-				require.Contains(t, []models.Code{
-					models.CodeInvalidState, models.CodeBookingNotRefundable, models.CodeRefundExceedsRemaining,
-				}, models.CodeOf(err), "%v", err)
-			}
-		}
+		bookstest.AllAtOnce(t, acts, models.CodeInvalidState, models.CodeBookingNotRefundable, models.CodeRefundExceedsRemaining)
 
 		b.settleAll(t, *tx.BookingID)
 	}

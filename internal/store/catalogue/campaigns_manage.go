@@ -257,7 +257,7 @@ func (s *Store) checkCampaign(
 			Code: models.CodeReferenceNotOwned, Text: models.TextOf("campaign.foreign_trip"),
 			Details: map[string][]models.Text{"trip_id": {models.TextOf("campaign.trip")}},
 		}
-	case (&models.Trip{Status: models.TripStatus(trips[0].Status)}).IsCalledOff():
+	case models.TripStatus(trips[0].Status).IsCalledOff():
 		return models.Invalid("trip_id", "campaign.trip_called_off_field")
 	case !c.Price.IsPositive():
 		return models.Invalid("price", "field.positive")

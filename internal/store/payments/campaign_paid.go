@@ -31,9 +31,7 @@ func (s *Store) PaidCampaign(ctx context.Context, campaign uuid.UUID, kind model
 		return uuid.Nil, models.NewError(models.CodeInvalidState, "campaign.not_paid", "status", c.Status)
 	case err != nil:
 		return uuid.Nil, fmt.Errorf("read payment: %w", err)
-	case kind == models.RefundFull && !c.StartsOn.After(models.DateIn(now)) && c.Status != models.CampaignCancelled:
-		return uuid.Nil, models.NewError(models.CodeInvalidState, "campaign.begun")
 	default:
-		return paid, nil
+		return paid, c.Refundable(kind, now)
 	}
 }

@@ -115,7 +115,7 @@ func advertisable(c *models.AdCampaign, trip *models.Trip, now time.Time) error 
 		return models.NewError(models.CodeCampaignNotPayable, "campaign.trip_deleted")
 	}
 
-	if trip.IsCalledOff() {
+	if trip.Status.IsCalledOff() {
 		return models.NewError(models.CodeCampaignNotPayable, "campaign.trip_called_off")
 	}
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -260,39 +259,6 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 	}
 
 	return st.tellCompany(ctx, &b, &trip, added)
-}
-
-// settleCampaign ends a campaign whose payment has gone back in full.
-func (st *refundSettlement) settleCampaign(ctx context.Context) error {
-	if !st.wasSold() || !st.t.WentBack() {
-		return nil
-	}
-
-	var c models.AdCampaign
-	if err := st.tx.NewSelect().Model(&c).Where("ac.id = ?", *st.t.AdCampaignID).For("NO KEY UPDATE").Scan(ctx); err != nil {
-		return fmt.Errorf("lock campaign: %w", err)
-	}
-
-	if !slices.Contains(models.LiveCampaigns(), c.Status) {
-		return nil
-	}
-
-	was := c.Status
-
-	res, err := st.tx.NewUpdate().Model(&c).Set("status = ?", models.CampaignCancelled).Set("updated_at = ?", st.now).WherePK().
-		Where(db.Still, bun.Ident("status"), was).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("cancel campaign: %w", err)
-	}
-
-	if err := db.AffectedOne(res, "campaign"); err != nil {
-		return err
-	}
-
-	return db.Audit(ctx, st.tx, db.Actor{RequestID: st.r.RequestID}, models.AuditAdCampaignCancelled, models.EntityAdCampaign, &c.ID,
-		map[string]any{
-			"refund_id": st.r.ID, "before": map[string]any{"status": was}, "after": map[string]any{"status": models.CampaignCancelled},
-		})
 }
 
 // fail releases the reservation, and asks a person to look unless it was a person who refused a refund that is not owed.

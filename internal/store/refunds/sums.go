@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"rihla/internal/store/bookings"
 	"rihla/internal/store/db"
 	"rihla/models"
 )
@@ -36,11 +37,11 @@ func lockOrders(ctx context.Context, tx bun.Tx, r *models.Refund) (orderedBy, er
 func sumOrders(ctx context.Context, in bun.IDB, r *models.Refund) (sum orderedBy, err error) {
 	err = in.NewRaw(`SELECT coalesce(sum(rf.amount) FILTER (WHERE rf.created_at > now() - interval '1 hour' AND tr.id IS NULL), 0),
 			coalesce(sum(rf.amount) FILTER (WHERE rf.alone_above IS NOT NULL AND rf.approval_until IS NULL), 0),
-			EXISTS (SELECT FROM bookings AS b JOIN trips AS t ON t.id = b.trip_id WHERE b.id = ?1 AND t.status = ?2)
+			EXISTS (SELECT FROM bookings AS b JOIN trips AS t ON t.id = b.trip_id WHERE b.id = ?1 AND `+bookings.CalledOff("t")+`)
 		FROM refunds AS rf LEFT JOIN bookings AS bk ON bk.id = rf.booking_id
-		LEFT JOIN trips AS tr ON tr.id = bk.trip_id AND tr.status = ?2
-		WHERE rf.requested_by = ?0 AND rf.created_at > now() - interval '24 hours' AND rf.status <> ?3 AND rf.currency = ?4`,
-		*r.RequestedBy, r.BookingID, models.TripCancelled, models.RefundFailed, models.Currency).
+		LEFT JOIN trips AS tr ON tr.id = bk.trip_id AND `+bookings.CalledOff("tr")+`
+		WHERE rf.requested_by = ?0 AND rf.created_at > now() - interval '24 hours' AND rf.status <> ?2 AND rf.currency = ?3`,
+		*r.RequestedBy, r.BookingID, models.RefundFailed, models.Currency).
 		Scan(ctx, &sum.hour, &sum.day, &sum.cancelled)
 	if err != nil {
 		return sum, fmt.Errorf("sum refunds of the requester: %w", err)

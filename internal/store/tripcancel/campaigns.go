@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"rihla/internal/store/db"
+	"rihla/internal/store/refunds"
 	"rihla/models"
 )
 
@@ -32,7 +33,7 @@ func (s *Store) Campaigns(ctx context.Context, trip uuid.UUID) ([]uuid.UUID, err
 func (s *Store) EndCampaign(ctx context.Context, id, campaign uuid.UUID, now time.Time) (models.CancelledForTrip, error) {
 	var out models.CancelledForTrip
 
-	c, err := byID(ctx, s.db, id, "")
+	c, err := byID(ctx, s.db, id)
 	if err != nil {
 		return out, err
 	}
@@ -97,22 +98,7 @@ func (s *Store) endCampaign(
 		return refund, nil
 	}
 
-	was := ad.Status
-	ad.Status = models.CampaignCancelled
-
-	res, err := tx.NewUpdate().Model(&ad).Column("status").Set("updated_at = ?", now).WherePK().
-		Where(db.Still, bun.Ident("status"), was).Exec(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("cancel campaign: %w", err)
-	}
-
-	if err := db.AffectedOne(res, "campaign"); err != nil {
-		return nil, err
-	}
-
-	return refund, db.Audit(ctx, tx, db.Actor{}, models.AuditAdCampaignCancelled, models.EntityAdCampaign, &campaign, map[string]any{
-		"trip_cancellation_id": c.ID, "before": map[string]any{"status": was}, "after": map[string]any{"status": ad.Status},
-	})
+	return refund, refunds.CancelCampaign(ctx, tx, &ad, db.Actor{}, map[string]any{"trip_cancellation_id": c.ID}, now)
 }
 
 // errAttemptAppeared rolls back the end of a campaign that an attempt was opened or paid beside.

@@ -30,13 +30,15 @@ func (s *Store) Next(ctx context.Context, trip, after uuid.UUID, limit int) ([]u
 
 const identity = "trip-cancellation:"
 
-// blocks reports the code of an error that keeps one booking, or campaign, from being cancelled and no other; empty: it is none.
+// blocks reports the code of a refusal that keeps one booking, or campaign, from being cancelled and no other. Empty: it is none, or an
+// error of the database, after which the step is tried again.
 func blocks(err error) models.Code {
-	if code := models.CodeOf(err); err != nil && code != models.CodeServiceUnavailable {
-		return code
+	refused, ok := errors.AsType[*models.Error](err)
+	if !ok || refused.Code == models.CodeServiceUnavailable || refused.Code == models.CodeInternal {
+		return ""
 	}
 
-	return ""
+	return refused.Code
 }
 
 // CancelBooking cancels what is left of one booking of a trip that is called off: a paid one with its refund in full, one that waits for
@@ -44,7 +46,7 @@ func blocks(err error) models.Code {
 func (s *Store) CancelBooking(ctx context.Context, id, booking uuid.UUID, now time.Time) (models.CancelledForTrip, error) {
 	out := models.CancelledForTrip{Booking: booking}
 
-	c, err := byID(ctx, s.db, id, "")
+	c, err := byID(ctx, s.db, id)
 	if err != nil {
 		return out, err
 	}
@@ -153,16 +155,10 @@ func (s *Store) cancelUnpaid(ctx context.Context, booking uuid.UUID, now time.Ti
 }
 
 // Finish ends the cancellation of a trip of which no booking and no campaign is live any more: the trip is CANCELLED. It reports false
-// while one is.
-// Running it again changes nothing.
+// while one is. Running it again changes nothing.
 func (s *Store) Finish(ctx context.Context, id uuid.UUID, now time.Time) (done bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		seen, err := byID(ctx, tx, id, "")
-		if err != nil {
-			return err
-		}
-
-		c, err := lockOne(ctx, tx, &seen)
+		c, err := lockByID(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -211,7 +207,7 @@ func anythingLive(ctx context.Context, tx bun.Tx, trip uuid.UUID) (live bool, er
 
 // Progress is Counts by the id of the cancellation, for its workflow, which is noted to be at work.
 func (s *Store) Progress(ctx context.Context, id uuid.UUID, now time.Time) (models.TripCancellationCounts, error) {
-	c, err := byID(ctx, s.db, id, "")
+	c, err := byID(ctx, s.db, id)
 	if err != nil {
 		return models.TripCancellationCounts{}, err
 	}
@@ -226,7 +222,7 @@ func (s *Store) Progress(ctx context.Context, id uuid.UUID, now time.Time) (mode
 // ReportBlocked asks a person to look at a booking, or a campaign, that cannot be cancelled although its trip does not run; once.
 func (s *Store) ReportBlocked(ctx context.Context, id uuid.UUID, what models.CancelledForTrip) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		c, err := byID(ctx, tx, id, "")
+		c, err := byID(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -240,6 +236,12 @@ func (s *Store) ReportBlocked(ctx context.Context, id uuid.UUID, what models.Can
 
 		if what.Campaign != uuid.Nil {
 			open.ID = models.IncidentID(open.Kind, what.Campaign.String())
+		}
+
+		// It is tried again and again: each time an event would be added, and one that was resolved opened again.
+		known, err := tx.NewSelect().Model((*models.Incident)(nil)).Where("ic.id = ?", open.ID).Exists(ctx)
+		if err != nil || known {
+			return err
 		}
 
 		return incidents.Open(ctx, tx, open, map[string]any{"code": what.Blocked})

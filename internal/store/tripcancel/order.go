@@ -49,7 +49,7 @@ func (s *Store) order(ctx context.Context, tx bun.Tx, by db.Actor, o Order, t *m
 	var out Ordered
 
 	switch {
-	case t.Status == models.TripCancelling, t.Status == models.TripCancelled:
+	case t.Status.IsCalledOff():
 		var err error
 		out.Repeated = true
 		out.TripCancellation, err = ofTrip(ctx, tx, t.ID)
@@ -70,12 +70,12 @@ func (s *Store) order(ctx context.Context, tx bun.Tx, by db.Actor, o Order, t *m
 		return out, models.TripRefundsChanged(sums.RefundTotal)
 	}
 
-	person, err := acts(ctx, tx, by.UserID, now)
+	before, err := lockedBefore(ctx, tx, by.UserID, t.ProviderID, now)
 	if err != nil {
 		return out, err
 	}
 
-	if o.AtMost != nil && models.NeedsCode(*o.AtMost, sums.RefundTotal, models.Currency, person.hour) {
+	if o.AtMost != nil && models.NeedsCode(*o.AtMost, sums.RefundTotal, models.Currency, before.hour) {
 		return out, models.StepUpRequired()
 	}
 
@@ -84,17 +84,7 @@ func (s *Store) order(ctx context.Context, tx bun.Tx, by db.Actor, o Order, t *m
 		RequestedBy: by.UserID, RequestedAt: now.Truncate(time.Microsecond), ProviderID: t.ProviderID,
 	}
 	c := &out.TripCancellation
-
-	alone, err := orderedAlone(ctx, tx, t.ProviderID, now)
-	if err != nil {
-		return out, err
-	}
-
-	if person.alone.Cmp(alone) > 0 {
-		alone = person.alone
-	}
-
-	c.Approve(s.policies.TripCancellationAbove, alone, s.policies.Approval.Wait, t.DepartureAt)
+	c.Approve(s.policies.TripCancellationAbove, before.alone, s.policies.Approval.Wait, t.DepartureAt)
 
 	if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
 		return out, fmt.Errorf("insert trip cancellation: %w", err)
@@ -107,44 +97,37 @@ func (s *Store) order(ctx context.Context, tx bun.Tx, by db.Actor, o Order, t *m
 	return out, note(ctx, tx, by, models.AuditTripCancellationAsked, c)
 }
 
-// orderedAlone is what the trips of a company come to that were called off without an approval within 24 hours: what needs one cannot be
-// had trip by trip. Inside a transaction the company's next trip waits.
-func orderedAlone(ctx context.Context, in bun.IDB, provider uuid.UUID, now time.Time) (alone models.Money, err error) {
-	if tx, ok := in.(bun.Tx); ok {
-		if err := db.LockName(ctx, tx, "trip-cancellations:"+provider.String()); err != nil {
-			return alone, err
-		}
-	}
-
-	err = in.NewSelect().Model((*models.TripCancellation)(nil)).ColumnExpr("coalesce(sum(tc.refund_total), 0)").
-		Join("JOIN trips AS t ON t.id = tc.trip_id").Where("t.provider_id = ?", provider).
-		Where("tc.approval_until IS NULL").Where("tc.requested_at > ?", now.Add(-24*time.Hour)).Scan(ctx, &alone)
-	if err != nil {
-		return alone, fmt.Errorf("sum trips without approval: %w", err)
-	}
-
-	return alone, nil
+// calledOff is what a person has called off before, or approved, in SAR.
+type calledOff struct {
+	hour  models.Money // by the person within an hour
+	alone models.Money // by the person, or of the company, within 24 hours without an approval: the greater of the two
 }
 
-// personActs is what a person has called off, or approved, in SAR.
-type personActs struct {
-	hour  models.Money // within an hour
-	alone models.Money // within 24 hours, without an approval
-}
-
-// acts locks the acts of a person and sums them up.
-func acts(ctx context.Context, tx bun.Tx, person uuid.UUID, now time.Time) (sum personActs, err error) {
+// lockedBefore is before with the acts of the person and the trips of the company locked, so that nothing is added meanwhile.
+func lockedBefore(ctx context.Context, tx bun.Tx, person, provider uuid.UUID, now time.Time) (calledOff, error) {
 	if err := db.LockActs(ctx, tx, person); err != nil {
-		return sum, err
+		return calledOff{}, err
 	}
 
-	err = tx.NewRaw(`SELECT coalesce(sum(refund_total) FILTER (
-				WHERE requested_by = ?0 AND requested_at > ?1 OR decided_by = ?0 AND decided_at > ?1 AND status IN ('CANCELLING', 'CANCELLED')), 0),
-			coalesce(sum(refund_total) FILTER (WHERE requested_by = ?0 AND approval_until IS NULL), 0)
-		FROM trip_cancellations WHERE (requested_by = ?0 OR decided_by = ?0) AND requested_at > ?2`,
-		person, now.Add(-time.Hour), now.Add(-24*time.Hour)).Scan(ctx, &sum.hour, &sum.alone)
+	if err := db.LockName(ctx, tx, "trip-cancellations:"+provider.String()); err != nil {
+		return calledOff{}, err
+	}
+
+	return before(ctx, tx, person, provider, now)
+}
+
+// before sums up what counts towards the limits: what needs a second person cannot be had trip by trip.
+func before(ctx context.Context, in bun.IDB, person, provider uuid.UUID, now time.Time) (sum calledOff, err error) {
+	err = in.NewRaw(`SELECT coalesce(sum(tc.refund_total) FILTER (WHERE tc.requested_by = ?0 AND tc.requested_at > ?2
+				OR tc.decided_by = ?0 AND tc.decided_at > ?2), 0),
+			greatest(coalesce(sum(tc.refund_total) FILTER (WHERE tc.approval_until IS NULL AND tc.requested_by = ?0 AND tc.requested_at > ?3), 0),
+				coalesce(sum(tc.refund_total) FILTER (WHERE tc.approval_until IS NULL AND t.provider_id = ?1 AND tc.requested_at > ?3), 0))
+		FROM trip_cancellations AS tc JOIN trips AS t ON t.id = tc.trip_id
+		WHERE tc.status IN (?4, ?5) AND (tc.requested_at > ?3 OR tc.decided_at > ?2)`,
+		person, provider, now.Add(-time.Hour), now.Add(-24*time.Hour), models.TripCancellationRunning, models.TripCancellationDone).
+		Scan(ctx, &sum.hour, &sum.alone)
 	if err != nil {
-		return sum, fmt.Errorf("sum what a person called off: %w", err)
+		return sum, fmt.Errorf("sum what was called off: %w", err)
 	}
 
 	return sum, nil
@@ -171,9 +154,16 @@ func (s *Store) Decide(ctx context.Context, by db.Actor, d Decision, now time.Ti
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		over = nil
 
-		if out, err = lockNewest(ctx, tx, d.TripID); err != nil {
+		provider, err := lockTrip(ctx, tx, d.TripID)
+		if err != nil {
 			return err
 		}
+
+		if out, err = ofTrip(ctx, tx, d.TripID); err != nil {
+			return err
+		}
+
+		out.ProviderID = provider
 
 		again, err := out.MayDecide(d.Approve, by.UserID)
 		if err != nil || again {
@@ -199,33 +189,11 @@ func (s *Store) Decide(ctx context.Context, by db.Actor, d Decision, now time.Ti
 	return out, over
 }
 
-// lockNewest locks a trip and its newest cancellation, in the order of Order. Error: NOT_FOUND.
-func lockNewest(ctx context.Context, tx bun.Tx, trip uuid.UUID) (models.TripCancellation, error) {
-	var provider uuid.UUID
+// lockTrip locks a trip, by which its cancellations are asked for, decided and ended one after the other. Error: NOT_FOUND.
+func lockTrip(ctx context.Context, tx bun.Tx, trip uuid.UUID) (provider uuid.UUID, err error) {
+	err = tx.NewSelect().Model((*models.Trip)(nil)).Column("provider_id").Where("id = ?", trip).For("NO KEY UPDATE").Scan(ctx, &provider)
 
-	err := tx.NewSelect().Model((*models.Trip)(nil)).Column("provider_id").Where("id = ?", trip).For("NO KEY UPDATE").Scan(ctx, &provider)
-	if err != nil {
-		return models.TripCancellation{}, db.NotFound(err)
-	}
-
-	c, err := ofTrip(ctx, tx, trip)
-	if err != nil {
-		return c, err
-	}
-
-	c, err = byID(ctx, tx, c.ID, "UPDATE")
-	c.ProviderID = provider
-
-	return c, err
-}
-
-// lockOne is lockNewest of one that may not be the newest by now.
-func lockOne(ctx context.Context, tx bun.Tx, seen *models.TripCancellation) (models.TripCancellation, error) {
-	if _, err := lockNewest(ctx, tx, seen.TripID); err != nil {
-		return models.TripCancellation{}, err
-	}
-
-	return byID(ctx, tx, seen.ID, "UPDATE")
+	return provider, db.NotFound(err)
 }
 
 func approve(ctx context.Context, tx bun.Tx, by db.Actor, c *models.TripCancellation, d Decision, now time.Time) error {
@@ -233,12 +201,12 @@ func approve(ctx context.Context, tx bun.Tx, by db.Actor, c *models.TripCancella
 		return err
 	}
 
-	person, err := acts(ctx, tx, by.UserID, now)
+	sum, err := lockedBefore(ctx, tx, by.UserID, c.ProviderID, now)
 	if err != nil {
 		return err
 	}
 
-	if d.AtMost != nil && models.NeedsCode(*d.AtMost, c.RefundTotal, models.Currency, person.hour) {
+	if d.AtMost != nil && models.NeedsCode(*d.AtMost, c.RefundTotal, models.Currency, sum.hour) {
 		return models.StepUpRequired()
 	}
 
@@ -290,15 +258,9 @@ func (s *Store) Look(ctx context.Context, id uuid.UUID, now time.Time) (models.O
 	var out models.OpenTripCancellation
 
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		c, err := byID(ctx, tx, id, "")
+		c, err := lockByID(ctx, tx, id)
 		if err != nil {
 			return err
-		}
-
-		if c.ApprovalPending {
-			if c, err = lockOne(ctx, tx, &c); err != nil {
-				return err
-			}
 		}
 
 		if c.ApprovalTimeIsOver(now) {

@@ -53,7 +53,7 @@ func TestPreviewIsWhatGoesBack(t *testing.T) {
 	b.grantAll(t)
 	require.True(t, b.finish(t, c.ID))
 
-	n, err := b.Store.TripCancellations.Counts(t.Context(), &c.TripCancellation)
+	_, n, err := b.Store.TripCancellations.Get(t.Context(), b.As(models.RoleAdmin), b.Trip.ID)
 	require.NoError(t, err)
 	require.Equal(t, models.TripCancellationCounts{Bookings: 3, Cancelled: 3, RefundsSucceeded: 3, RefundedTotal: n.RefundedTotal}, n)
 	require.Equal(t, sums.RefundTotal.String(), n.RefundedTotal.String())
@@ -286,4 +286,12 @@ func TestOnePersonsTripsAddUp(t *testing.T) {
 	third, err := call("1000.00")
 	require.NoError(t, err)
 	require.True(t, third.ApprovalPending, "345.00 within a day")
+
+	// The preview says the same to the same person.
+	b.Trip = b.InsertTrip(t, 20, nil)
+	b.Paid(t, 1)
+
+	sums, err := b.Store.TripCancellations.Preview(t.Context(), admin, b.Trip.ID, time.Now())
+	require.NoError(t, err)
+	require.True(t, sums.NeedsApproval)
 }

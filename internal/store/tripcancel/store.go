@@ -30,16 +30,27 @@ func New(pool *db.DB, p models.Policies, trips *catalogue.Store, attempts *payme
 	return &Store{db: pool, policies: p, catalogue: trips, payments: attempts, refunds: back}
 }
 
-// byID reads one, under a lock unless that is empty. Error: NOT_FOUND.
-func byID(ctx context.Context, in bun.IDB, id uuid.UUID, lock string) (models.TripCancellation, error) {
+// byID reads one. Error: NOT_FOUND.
+func byID(ctx context.Context, in bun.IDB, id uuid.UUID) (models.TripCancellation, error) {
 	var c models.TripCancellation
 
-	q := in.NewSelect().Model(&c).Where("tc.id = ?", id)
-	if lock != "" {
-		q = q.For(lock)
+	err := in.NewSelect().Model(&c).Where("tc.id = ?", id).Scan(ctx)
+
+	return c, db.NotFound(err)
+}
+
+// lockByID reads one with its trip locked. Error: NOT_FOUND.
+func lockByID(ctx context.Context, tx bun.Tx, id uuid.UUID) (models.TripCancellation, error) {
+	c, err := byID(ctx, tx, id)
+	if err != nil {
+		return c, err
 	}
 
-	return c, db.NotFound(q.Scan(ctx))
+	if _, err := lockTrip(ctx, tx, c.TripID); err != nil {
+		return c, err
+	}
+
+	return byID(ctx, tx, id) // only now is its state certain
 }
 
 // ofTrip reads the newest of a trip. Error: NOT_FOUND.
@@ -51,24 +62,30 @@ func ofTrip(ctx context.Context, in bun.IDB, trip uuid.UUID) (models.TripCancell
 	return c, db.NotFound(err)
 }
 
-// Get is the newest cancellation of a trip that the actor sees, with the names of who asked and decided. Error: NOT_FOUND.
-func (s *Store) Get(ctx context.Context, by db.Actor, trip uuid.UUID) (models.TripCancellation, error) {
-	if by.Role.IsProvider() || by.Role.IsAdmin() {
-		if _, err := s.catalogue.GetProviderTrip(ctx, by, trip); err != nil {
-			return models.TripCancellation{}, err
+// Get is the newest cancellation of a trip that the actor sees, with the names of who asked and decided, and how far it is. Error:
+// NOT_FOUND.
+func (s *Store) Get(
+	ctx context.Context, by db.Actor, trip uuid.UUID,
+) (c models.TripCancellation, n models.TripCancellationCounts, err error) {
+	if by.Role.IsProvider() || by.Role.IsAdmin() { // staff of the platform without companies of their own see all
+		if _, err = s.catalogue.GetProviderTrip(ctx, by, trip); err != nil {
+			return c, n, err
 		}
 	}
 
-	c, err := ofTrip(ctx, s.db, trip)
-	if err != nil {
-		return c, err
+	if c, err = ofTrip(ctx, s.db, trip); err != nil {
+		return c, n, err
+	}
+
+	if n, err = countsOf(ctx, s.db, &c); err != nil {
+		return c, n, err
 	}
 
 	people := db.People{}
 	people.Name(&c.RequestedBy, &c.RequesterName)
 	people.Name(c.DecidedBy, &c.DeciderName)
 
-	return c, people.Read(ctx, s.db)
+	return c, n, people.Read(ctx, s.db)
 }
 
 // moveTrip is the guarded UPDATE of a trip's status; the trip is locked.

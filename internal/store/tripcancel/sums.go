@@ -24,8 +24,8 @@ func (s *Store) Preview(ctx context.Context, by db.Actor, trip uuid.UUID, now ti
 		return sums, err
 	}
 
-	alone, err := orderedAlone(ctx, s.db, t.ProviderID, now)
-	sums.NeedsApproval = s.policies.TripNeedsApproval(alone, sums.RefundTotal)
+	earlier, err := before(ctx, s.db, by.UserID, t.ProviderID, now)
+	sums.NeedsApproval = s.policies.TripNeedsApproval(earlier.alone, sums.RefundTotal)
 
 	return sums, err
 }
@@ -154,11 +154,7 @@ func addCounts(ctx context.Context, in bun.IDB, trip uuid.UUID, sums *models.Tri
 	return nil
 }
 
-// Counts say how far the cancellation of a trip is: of the bookings that are paid, and those that were when it was asked for.
-func (s *Store) Counts(ctx context.Context, c *models.TripCancellation) (models.TripCancellationCounts, error) {
-	return countsOf(ctx, s.db, c)
-}
-
+// countsOf says how far the cancellation of a trip is: of the bookings that are paid, and those that were when it was asked for.
 func countsOf(ctx context.Context, in bun.IDB, c *models.TripCancellation) (models.TripCancellationCounts, error) {
 	var n models.TripCancellationCounts
 

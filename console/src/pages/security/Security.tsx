@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import { changePassword, sendVerification, type Me } from '@/api/identity';
 import { meQueries } from '@/api/queries/me';
@@ -37,7 +36,6 @@ export function Component() {
 
 function Account({ me }: { me: Me }) {
   const { t } = useWords();
-  const queries = useQueryClient();
   const navigate = useNavigate();
   const [changing, change] = useDisclosure();
   const [verifying, verify] = useDisclosure();
@@ -85,7 +83,6 @@ function Account({ me }: { me: Me }) {
           await changePassword(current_password, new_password);
           // All sessions have ended, this one as well.
           await navigate('/sign-in');
-          queries.clear();
         }}
       >
         <p className={ui.text}>{t('security.endsAll')}</p>

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { endAllSessions, endSession, type Session } from '@/api/identity';
@@ -14,7 +14,6 @@ import classes from './security.module.css';
 
 export function Sessions() {
   const { t } = useWords();
-  const queries = useQueryClient();
   const navigate = useNavigate();
   const sessions = useQuery(meQueries.sessions());
   const [ending, setEnding] = useState<Session | 'all' | null>(null);
@@ -93,7 +92,6 @@ export function Sessions() {
         submit={async () => {
           await endAllSessions();
           await navigate('/sign-in');
-          queries.clear();
         }}
       >
         <p className={ui.text}>{t('session.endAllHint', { count: sessions.data?.length ?? 0 })}</p>
