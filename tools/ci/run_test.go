@@ -190,16 +190,26 @@ func TestEveryPackageIsInALane(t *testing.T) {
 func TestWhy(t *testing.T) {
 	t.Parallel()
 
-	log := filepath.Join(t.TempDir(), "log")
-	write(t, log, "time=now level=ERROR msg=\"Error: of the service\"\n--- FAIL: TestX\n    x_test.go:1: Error: wrong\nok  \trihla/x\nsecond\nthird\nfourth\nlast\n")
+	for name, c := range map[string]struct{ log, said string }{
+		"race": {
+			"time=now level=ERROR msg=\"Error: of the service\"\n--- FAIL: TestX\n    x_test.go:1: Error: wrong\nok  \trihla/x\nsecond\nthird\nfourth\nlast\n",
+			"--- FAIL: TestX\n    x_test.go:1: Error: wrong\n",
+		},
+		"chaos": {
+			"schedule 0 of seed 1: ok\nlast\n\nVIOLATED no-loss:\n  a payment\n\nAgain: go run ./chaos --seed 1\n| kills | 3 |\n",
+			"VIOLATED no-loss:\n  a payment\n\nAgain: go run ./chaos --seed 1\n",
+		},
+	} {
+		log := filepath.Join(t.TempDir(), name)
+		write(t, log, c.log)
 
-	var said bytes.Buffer
+		var said bytes.Buffer
 
-	why(&said, "race", log)
+		why(&said, name, log)
 
-	if got := said.String(); !strings.Contains(got, "--- FAIL: TestX\n    x_test.go:1: Error: wrong\n") || strings.Contains(got, "level=") ||
-		strings.Contains(got, "last") {
-		t.Error(got)
+		if got := said.String(); !strings.Contains(got, c.said) || strings.Contains(got, "level=") || strings.Contains(got, "last") {
+			t.Error(got)
+		}
 	}
 }
 

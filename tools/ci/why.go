@@ -10,7 +10,7 @@ import (
 
 var (
 	logLine = regexp.MustCompile(`(^| )(time|level)=`)
-	failure = regexp.MustCompile(`^ *--- FAIL|^FAIL|^panic:|DATA RACE|^ +[0-9]+(\)| failed)|Error:|error:`)
+	failure = regexp.MustCompile(`^ *--- FAIL|^FAIL|^panic:|DATA RACE|^ +[0-9]+(\)| failed)|Error:|error:|VIOLATED|^Again: `)
 )
 
 // why prints what a failed lane said of its failures: the tests and their errors, and not the log of the service that ran in it.
