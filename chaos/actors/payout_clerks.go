@@ -12,8 +12,8 @@ import (
 	"rihla/models"
 )
 
-// payoutClerks pay out manually what no gateway gives back, and approve refunds over the limit. They are at it until the schedule has come
-// to rest.
+// payoutClerks pay out manually what no gateway gives back, approve refunds over the limit, and have called-off trips looked at again. They
+// are at it until the schedule has come to rest.
 type payoutClerks struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -31,6 +31,7 @@ func (p *Run) startPayoutClerks(ctx context.Context) {
 		for pause(ctx, clerkPause) {
 			p.decideApprovals(ctx, approved)
 			p.decidePayouts(ctx, decided)
+			p.lookAgain(ctx)
 		}
 	})
 }
