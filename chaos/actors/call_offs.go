@@ -93,8 +93,9 @@ func (p *Run) decideCallOff(ctx context.Context, trip uuid.UUID, api int) {
 		return
 	}
 
-	approve := request{method: http.MethodPost, path: tripPath(trip) + "/cancel/approve", api: api, body: map[string]any{"note": "Called the driver."}}
-	reject := request{method: http.MethodPost, path: tripPath(trip) + "/cancel/reject", api: api + 1, body: map[string]any{"note": "It runs after all."}}
+	path, note := tripPath(trip)+"/cancel/", map[string]any{"note": "Called the driver."}
+	approve := request{method: http.MethodPost, path: path + "approve", api: api, body: note}
+	reject := request{method: http.MethodPost, path: path + "reject", api: api + 1, body: note}
 
 	requester := p.company.named("dispatcher")
 	if p.admin.is(c.RequestedBy) {
