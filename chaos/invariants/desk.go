@@ -24,8 +24,8 @@ var aboutDesk = []Invariant{
 		rows(`SELECT format('payment %s of cancelled trip %s: %s taken, %s gone back, %s kept by cancellations, %s refused',
 				p.id, p.trip_id, p.amount, p.back, p.kept, p.refused)
 			FROM (SELECT t.id, b.trip_id, t.amount, t.refunded_amount + t.outside_refunded_amount AS back,
-				coalesce((SELECT sum(paid_amount - due_amount) FROM cancellations WHERE payment_transaction_id = t.id AND status = 'DONE'
-					AND cause <> 'TRIP_CANCELLED'), 0) AS kept,
+				coalesce((SELECT sum(ceil(paid_amount * (100 - percent)) / 100) FROM cancellations -- a halala may fall to either side
+					WHERE payment_transaction_id = t.id AND status = 'DONE' AND cause <> 'TRIP_CANCELLED'), 0) AS kept,
 				coalesce((SELECT sum(amount) FROM refunds WHERE payment_transaction_id = t.id AND status = 'FAILED'
 					AND coalesce(failure_code, '') NOT LIKE 'APPROVAL%'), 0) AS refused
 				FROM payment_transactions AS t JOIN bookings AS b ON b.id = t.booking_id JOIN trips AS tr ON tr.id = b.trip_id
