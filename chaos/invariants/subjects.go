@@ -35,7 +35,7 @@ var aboutSubjects = []Invariant{
 				WHEN 'AMOUNT_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.amount <> t.amount)
 				WHEN 'CURRENCY_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.currency <> 'SAR')
 				WHEN 'LATE_PAYMENT' THEN t.status = 'FAILED' AND t.captured_at IS NOT NULL
-				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED' OR r.returned_at IS NOT NULL
+				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED' OR r.returned_at IS NOT NULL OR r.turned_manual_at IS NOT NULL
 				WHEN 'OUTSIDE_REFUND' THEN EXISTS (SELECT FROM jsonb_to_recordset($2::jsonb) AS d(checkout_id text)
 					WHERE d.checkout_id = t.reference)
 				WHEN 'TRIP_CANCELLATION_BLOCKED' THEN EXISTS (SELECT FROM trip_cancellations AS o
