@@ -35,6 +35,7 @@ type Deps struct {
 	Queue          string        // task queue
 	SweepInterval  time.Duration // of the safety net; 0 means no schedules, the audit's included
 	Concurrency    int           // activities side by side; at most the database pool; default 16
+	TripRate       float64       // bookings of trips that are called off which are cancelled a second, over all workers; default 10
 	Now            func() time.Time
 	Log            *slog.Logger
 	AskFor         time.Duration // activities.Payments.AskFor
@@ -53,7 +54,7 @@ type Deps struct {
 
 // Worker serves one task queue.
 type Worker struct {
-	queues   []worker.Worker // the workflows' own, then one per gateway
+	queues   []worker.Worker // the workflows' own, that of called-off trips, then one per gateway
 	notifier *outboxNotifier
 	outages  *outages
 	decided  *announcer // bookings, to customers who wait
@@ -74,6 +75,10 @@ func New(d Deps) *Worker {
 
 	if d.Concurrency == 0 {
 		d.Concurrency = 16
+	}
+
+	if d.TripRate == 0 {
+		d.TripRate = 10
 	}
 
 	return &Worker{
@@ -116,8 +121,8 @@ func (w *Worker) newQueues() []worker.Worker {
 
 	polls := newPolls(d, temporalClient.Deliver)
 
-	queues := make([]worker.Worker, 0, 1+len(d.Gateways))
-	queues = append(queues, own)
+	queues := make([]worker.Worker, 0, 2+len(d.Gateways)) //nolint:mnd // the own one and that of trips
+	queues = append(queues, own, newTripsWorker(d, payments))
 
 	for account := range d.Gateways {
 		if !account.IsBackup() { // which is served by the same queue
@@ -194,6 +199,21 @@ func newGatewayWorker(d Deps, gateway models.Gateway, p *activities.Payments, po
 	})
 	w.RegisterActivity(p)
 	w.RegisterActivity(polls)
+
+	return w
+}
+
+// newTripsWorker cancels the bookings of trips that are called off, as fast as Temporal hands them out.
+func newTripsWorker(d Deps, p *activities.Payments) worker.Worker {
+	w := worker.New(d.Polls, workflows.TripsQueue(d.Queue), worker.Options{
+		DisableWorkflowWorker:              true,
+		MaxConcurrentActivityExecutionSize: d.Concurrency,
+		TaskQueueActivitiesPerSecond:       d.TripRate,
+		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		WorkerStopTimeout:                  stopTimeout,
+		DeploymentOptions:                  d.deployment(),
+	})
+	w.RegisterActivity(p)
 
 	return w
 }

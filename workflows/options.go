@@ -87,6 +87,28 @@ func GatewayQueue(queue string, gateway models.Gateway) string {
 	return name
 }
 
+// TripsQueue is the task queue on which bookings of trips that are called off are cancelled. Its tasks are handed out at a bounded rate,
+// over all trips and workers, so that the refunds of a day's trips hold up no payment (docs/decisions/0099).
+func TripsQueue(queue string) string {
+	name := "trips"
+	if queue != DefaultQueue {
+		name += "@" + queue
+	}
+
+	return name
+}
+
+// withPace is for the steps of TripsQueue.
+func withPace(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:              TripsQueue(workflow.GetInfo(ctx).TaskQueueName),
+		StartToCloseTimeout:    databaseTimeout,
+		ScheduleToCloseTimeout: databaseAtMost,
+		RetryPolicy:            moneyRetry(),
+		Summary:                summary,
+	})
+}
+
 // withGateway is for calls to a gateway: regular activities, so that operators see every try. atMost bounds all tries
 // together; zero means no bound.
 func withGateway(ctx workflow.Context, gateway models.Gateway, summary string, atMost time.Duration) workflow.Context {

@@ -35,8 +35,16 @@ func (c *tripCancellation) inParallel(ctx workflow.Context, do func(workflow.Con
 func (c *tripCancellation) cancelBooking(ctx workflow.Context, booking uuid.UUID) (workflow.ChildWorkflowFuture, error) {
 	var out models.CancelledForTrip
 
-	dctx := withDatabase(ctx, "Cancel a booking and order its refund in one transaction")
-	if err := workflow.ExecuteLocalActivity(dctx, payments.CancelTripBooking, c.order.ID, booking).Get(ctx, &out); err != nil {
+	const what = "Cancel a booking and order its refund in one transaction"
+
+	var step workflow.Future
+	if pacesCancellations(ctx) {
+		step = workflow.ExecuteActivity(withPace(ctx, what), payments.CancelTripBooking, c.order.ID, booking)
+	} else {
+		step = workflow.ExecuteLocalActivity(withDatabase(ctx, what), payments.CancelTripBooking, c.order.ID, booking)
+	}
+
+	if err := step.Get(ctx, &out); err != nil {
 		return nil, err
 	}
 

@@ -78,3 +78,8 @@ func ordersLateRefunds(ctx workflow.Context) bool {
 func triesAtOnce(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "payment-tries-at-once", workflow.DefaultVersion, 1) >= 1
 }
+
+// pacesCancellations: the bookings of a trip that is called off are cancelled at a bounded rate. Called where one is. Since 1.1.0.
+func pacesCancellations(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "trip-cancellation-at-a-rate", workflow.DefaultVersion, 1) >= 1
+}

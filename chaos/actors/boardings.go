@@ -31,7 +31,7 @@ type scanned struct {
 	trip  uuid.UUID
 }
 
-// board has devices report everybody who has a ticket of the trip, somebody with a ticket of another one, and a text that is no ticket.
+// board has devices report every passenger with a ticket of the trip, one with a ticket of another, and a text that is no ticket.
 func (p *Run) board(ctx context.Context, b schedule.Boarding) {
 	seen := p.tickets(ctx, b.Trip, b.API)
 	if len(seen) == 0 {

@@ -17,7 +17,7 @@ import (
 
 func tripPath(trip uuid.UUID) string { return "/api/v1/provider/trips/" + trip.String() }
 
-// isCalledOff reports whether somebody calls the trip off in this schedule: from any moment on it may not be on sale.
+// isCalledOff reports whether the trip is called off in this schedule: from any moment on it may not be on sale.
 func (p *Run) isCalledOff(trip int) bool {
 	return slices.ContainsFunc(p.schedule.CallOffs, func(c schedule.CallOff) bool { return c.Trip == trip })
 }

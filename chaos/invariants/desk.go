@@ -47,7 +47,7 @@ var aboutDesk = []Invariant{
 	},
 	{"called-off-counts", "the progress of a called-off trip says what became of its bookings and refunds, to the halala", callOffCounts},
 	{
-		"checked-in-once", "everybody whom a device was answered as checked in is so since the time that it was answered, and nobody unpaid is",
+		"checked-in-once", "a passenger whom a device was answered as checked in is so since the time that it was answered, and was paid for",
 		rows(`SELECT format('passenger %s of booking %s was answered as checked in at %s, and is so since %s',
 				g.position, g.booking, g.at, c.checked_in_at)
 			FROM jsonb_to_recordset($1::jsonb) AS g(booking uuid, position int, at timestamptz)
@@ -76,10 +76,10 @@ func callOffCounts(ctx context.Context, s *Evidence) ([]string, error) {
 			continue // it was rejected
 		}
 
-		said := fmt.Sprintf("%d of %d cancelled, %d succeeded with %s, %d pending, %d failed, %d by hand", c.Cancelled, c.Bookings,
+		said := fmt.Sprintf("%d of %d cancelled, %d succeeded with %s, %d pending, %d failed, %d to be paid out", c.Cancelled, c.Bookings,
 			c.RefundsSucceeded, c.RefundedTotal, c.RefundsPending, c.RefundsFailed, c.RefundsByHand)
 
-		is, err := texts(ctx, s.Env.DB, `SELECT format('%1$s of %1$s cancelled, %2$s succeeded with %3$s, 0 pending, %4$s failed, 0 by hand', b.n,
+		is, err := texts(ctx, s.Env.DB, `SELECT format('%1$s of %1$s cancelled, %2$s succeeded with %3$s, 0 pending, %4$s failed, 0 to be paid out', b.n,
 				count(*) FILTER (WHERE r.status = 'SUCCEEDED'),
 				coalesce(sum(r.amount) FILTER (WHERE r.status = 'SUCCEEDED'), 0)::numeric(14, 2), count(*) FILTER (WHERE r.status = 'FAILED'))
 			FROM (SELECT count(DISTINCT b.id) AS n FROM bookings AS b JOIN cancellations AS c ON c.booking_id = b.id AND c.status = 'DONE'

@@ -109,6 +109,10 @@ func (c Config) validateBounds(p *problems) {
 		p.addf("TRIP_CANCELLATION_APPROVAL_ABOVE must be at least 0 (0: no trip needs an approval)")
 	}
 
+	if c.Policies.TripCancellationRate <= 0 {
+		p.addf("TRIP_CANCELLATION_RATE must be more than zero")
+	}
+
 	if c.Policies.CancellationReminder <= 0 {
 		p.addf("CANCELLATION_REMIND_AFTER must be more than zero")
 	}
