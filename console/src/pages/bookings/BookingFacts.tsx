@@ -92,11 +92,11 @@ export function TripFacts({ booking }: { booking: Booking }) {
           [
             t('calledOff.title'),
             // It may not be in the catalogue for another reason; the page says so.
-            gone && may('GetTripCancellation') && (
+            gone && may('GetTripCancellation') ? (
               <Link key="v" to={`/trip-cancellations/${booking.trip_id}`}>
                 {t('action.open')}
               </Link>
-            ),
+            ) : null,
           ],
           [
             t('booking.sameTrip'),

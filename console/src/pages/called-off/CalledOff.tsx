@@ -101,6 +101,7 @@ function Order({ of }: { of: Cancellation }) {
           [t('calledOff.decidedAt'), of.decided_at && <When key="v" at={of.decided_at} />],
           [t('field.note'), of.note && <bdi key="v">{of.note}</bdi>],
           [t('calledOff.doneAt'), of.done_at && <When key="v" at={of.done_at} />],
+          [t('calledOff.paid'), of.needs_approval ? count(of.bookings) : null],
           [t('calledOff.back'), <b key="v">{money(of.refund_total)}</b>],
           [t('preview.paidBy'), of.refund_total > 0 ? t('calledOff.share') : null],
           [t('calledOff.clawback'), of.clawback_total > 0 ? money(of.clawback_total) : null],
@@ -144,11 +145,11 @@ function TripFacts({ id, trip }: { id: string; trip: Known }) {
           ],
           [
             t('booking.sameTrip'),
-            may('ListBookings') && (
+            may('ListBookings') ? (
               <Link key="v" to={`/bookings?trip_id=${id}`}>
                 {t('action.open')}
               </Link>
-            ),
+            ) : null,
           ],
           [t('field.workflow'), staff ? <WorkflowLink key="v" id={`trip-cancellation/${id}`} url={null} /> : null],
           [t('field.id'), <CopyId key="v" id={id} whole />],

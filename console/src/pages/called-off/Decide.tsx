@@ -50,6 +50,7 @@ export function Decide({ of }: { of: Cancellation }) {
       <div className={ui.row}>
         <Button
           size="xs"
+          classNames={{ root: ui.button ?? '', label: ui.buttonLabel ?? '' }}
           disabled={own}
           aria-describedby={own ? whyId : undefined}
           onClick={() => {
