@@ -30,13 +30,15 @@ func (s *story) askToCancel(ctx context.Context, passenger, api int) {
 	s.Journal.Count("cancellations asked for", 1)
 
 	decide := "/api/v1/admin/cancellation-requests/" + r.ID.String()
-	approve := request{method: http.MethodPost, path: decide + "/approve", body: map[string]any{"note": "As agreed."}, key: newKey(), api: api}
+	approve := func() request { // each person has a key of their own
+		return request{method: http.MethodPost, path: decide + "/approve", body: map[string]any{"note": "As agreed."}, key: newKey(), api: api}
+	}
 	reject := request{method: http.MethodPost, path: decide + "/reject", body: map[string]any{"note": "Too late."}}
 	withdraw := request{method: http.MethodPost, path: path + "/" + r.ID.String() + "/withdraw"}
 
 	var all sync.WaitGroup
 
-	all.Go(func() { s.decide(ctx, s.finance, approve, "cancellations approved") })
+	all.Go(func() { s.decide(ctx, s.finance, approve(), "cancellations approved") })
 
 	switch r.ID[15] % 4 {
 	case 0:
@@ -44,7 +46,7 @@ func (s *story) askToCancel(ctx context.Context, passenger, api int) {
 	case 1:
 		all.Go(func() { s.decide(ctx, s.customer, withdraw, "cancellations withdrawn") })
 	default:
-		all.Go(func() { s.decide(ctx, s.admin, approve, "cancellations approved") })
+		all.Go(func() { s.decide(ctx, s.admin, approve(), "cancellations approved") })
 	}
 
 	all.Wait()

@@ -71,6 +71,10 @@ func (s *story) book(ctx context.Context, i int) bool {
 		refusals = append(refusals, models.CodeBookingNotPayable)
 	}
 
+	if s.isCalledOff(s.Trip) {
+		refusals = append(refusals, models.CodeTripNotBookable)
+	}
+
 	a, ok := s.send(ctx, request{
 		method: http.MethodPost, path: "/api/v1/bookings", key: newKey(), api: s.API,
 		body: rig.BookingRequest(s.Trips[s.Trip], s.Seats, s.Method, email),
@@ -80,6 +84,10 @@ func (s *story) book(ctx context.Context, i int) bool {
 		s.mu.Lock()
 		s.SoldOut = append(s.SoldOut, i)
 		s.mu.Unlock()
+	}
+
+	if a.Code() == models.CodeTripNotBookable {
+		s.Journal.Count("bookings refused: called off", 1)
 	}
 
 	if !ok || a.Code() != "" {

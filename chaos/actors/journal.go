@@ -102,13 +102,22 @@ func (j *Journal) Answers() []Answer {
 	return slices.Clone(j.answers)
 }
 
-// sends notes a request that carries a key, so that it can be repeated.
+// sends notes a request that carries a key, so that it can be repeated. A key is one person's: two would get two answers.
 func (j *Journal) sends(r request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 
-	if r.key != "" && !slices.ContainsFunc(j.keyed, func(o request) bool { return o.key == r.key }) {
+	if r.key == "" {
+		return
+	}
+
+	i := slices.IndexFunc(j.keyed, func(o request) bool { return o.key == r.key })
+
+	switch {
+	case i < 0:
 		j.keyed = append(j.keyed, r)
+	case j.keyed[i].token != r.token:
+		j.problems = append(j.problems, "harness: two people send one key: "+r.method+" "+r.path)
 	}
 }
 

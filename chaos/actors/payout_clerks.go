@@ -12,8 +12,8 @@ import (
 	"rihla/models"
 )
 
-// payoutClerks pay out manually what no gateway gives back, and approve refunds over the limit. They are at it until the schedule has come
-// to rest.
+// payoutClerks pay out manually what no gateway gives back, approve refunds over the limit, and have called-off trips looked at again. They
+// are at it until the schedule has come to rest.
 type payoutClerks struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -31,6 +31,7 @@ func (p *Run) startPayoutClerks(ctx context.Context) {
 		for pause(ctx, clerkPause) {
 			p.decideApprovals(ctx, approved)
 			p.decidePayouts(ctx, decided)
+			p.lookAgain(ctx)
 		}
 	})
 }
@@ -76,7 +77,7 @@ func (p *Run) decide(ctx context.Context, r gen.Refund) bool {
 
 	switch last := amount[len(amount)-1] % 4; {
 	case r.ReturnedAt != nil, r.RequestedBy == nil || last > 1: // what came back, and the service's own, is owed
-		return p.sendDecision(ctx, p.admin, confirm, "manual payouts confirmed")
+		return p.confirm(ctx, confirm)
 	case last == 1:
 		return p.sendDecision(ctx, p.finance, reject, "manual payouts rejected")
 	}
@@ -86,7 +87,23 @@ func (p *Run) decide(ctx context.Context, r gen.Refund) bool {
 
 	both.Go(func() { p.sendDecision(ctx, p.finance, reject, "manual payouts rejected") })
 
-	return p.sendDecision(ctx, p.admin, confirm, "manual payouts confirmed")
+	return p.confirm(ctx, confirm)
+}
+
+// confirm has an admin confirm a payout, and finance staff what the admin has asked for: a request that is approved, a trip called off.
+func (p *Run) confirm(ctx context.Context, r request) bool {
+	const confirmed = "manual payouts confirmed"
+
+	a, ok := p.admin.named("payout clerk").retryUntilDecided(ctx, r, models.CodeInvalidState, models.CodeForbidden)
+	if ok && a.Code() == models.CodeForbidden {
+		return p.sendDecision(ctx, p.finance, r, confirmed)
+	}
+
+	if ok && a.Code() == "" {
+		p.Journal.Count(confirmed, 1)
+	}
+
+	return ok
 }
 
 func (p *Run) sendDecision(ctx context.Context, by caller, r request, what string) bool {

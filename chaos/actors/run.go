@@ -23,6 +23,7 @@ type Run struct {
 	Campaigns []uuid.UUID // that were created and answered
 	Trips     []uuid.UUID
 	SoldOut   []int     // the customers who were told that there are no seats
+	CheckIns  []CheckIn // that devices were answered
 	Unknown   []string  // the ids of webhooks about unknown payments that were answered with 404
 	Healed    time.Time // when everything was up again
 	healed    chan struct{}
@@ -47,7 +48,7 @@ type Booking struct {
 	Email string `json:"-"` // of the customer, by whom the booking is found
 }
 
-// TripsWithRoom are the trips that have seats for all who have asked for some, as the schedule says.
+// TripsWithRoom are the trips that have seats for all who have asked for some, as the schedule says, and run.
 func (p *Run) TripsWithRoom() map[uuid.UUID]bool {
 	asked := make([]int, len(p.Trips))
 	for _, c := range p.schedule.Customers {
@@ -57,7 +58,7 @@ func (p *Run) TripsWithRoom() map[uuid.UUID]bool {
 	withRoom := map[uuid.UUID]bool{}
 
 	for i, id := range p.Trips {
-		if asked[i] <= p.schedule.Trips[i].Capacity {
+		if asked[i] <= p.schedule.Trips[i].Capacity && !p.isCalledOff(i) {
 			withRoom[id] = true
 		}
 	}
@@ -110,6 +111,14 @@ func Execute(ctx context.Context, h *env.Environment, s schedule.Schedule) (*Run
 
 	for i, e := range s.Probes {
 		at(&people, e.At, func() { p.probe(ctx, i, e) })
+	}
+
+	for _, c := range s.CallOffs {
+		at(&people, c.At, func() { p.callOff(ctx, c) })
+	}
+
+	for _, b := range s.Boardings {
+		at(&people, b.At, func() { p.board(ctx, b) })
 	}
 
 	for _, f := range s.Faults {

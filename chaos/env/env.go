@@ -52,6 +52,9 @@ const (
 // ApprovalAbove is what of one payment goes back on one person's word: less than many bookings come to.
 const ApprovalAbove = "300.00"
 
+// TripApprovalAbove is what trips of one company give back within a day on one person's word: the first ones of an environment do.
+const TripApprovalAbove = "2500.00"
+
 // Options say where and with what.
 type Options struct {
 	Dir    string // of its own; data and logs

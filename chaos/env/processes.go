@@ -80,8 +80,9 @@ func (e *Environment) settings(number int) map[string]string {
 		"BOOKING_HOLD": e.Hold.String(), "BILL_PAYMENT_HOLD": (e.Hold + time.Second).String(), "SWEEP_INTERVAL": "2s", "DB_MAX_CONNS": "10",
 		"LATE_PAYMENT_CHECKS": lateCheck.String(), "SMS_COUNTRIES": "0",
 		"GATEWAY_A_SEARCH_LAG": "6s", "WALLET_B_SEARCH_LAG": "6s", // no company says how long its own is, and what is asked here lags less
-		"REFUND_APPROVAL_ABOVE": ApprovalAbove,
-		"REFUND_SETTLE_AFTER":   "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
+		"REFUND_APPROVAL_ABOVE":            ApprovalAbove,
+		"TRIP_CANCELLATION_APPROVAL_ABOVE": TripApprovalAbove,
+		"REFUND_SETTLE_AFTER":              "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
 	})
 
 	if number%2 == 1 { // histories are encrypted

@@ -35,7 +35,7 @@ type Invariant struct {
 
 // All are the invariants, in the order in which they are looked at.
 func All() []Invariant {
-	all := slices.Concat(aboutProcesses, aboutMoney, aboutRefunds, aboutSubjects, aboutMoves, aboutAnswers, aboutReports)
+	all := slices.Concat(aboutProcesses, aboutMoney, aboutRefunds, aboutSubjects, aboutMoves, aboutDesk, aboutAnswers, aboutReports)
 
 	return append(all, Invariant{"audit", "`rihla audit` finds no difference", audit})
 }

@@ -108,6 +108,8 @@ const unsettled = `
 		AND NOT EXISTS (SELECT FROM refund_payouts WHERE refund_id = refunds.id)
 	UNION ALL SELECT format('%s is reserved for refunds of payment %s', refund_reserved_amount, id) FROM payment_transactions
 		WHERE refund_reserved_amount <> 0
+	UNION ALL SELECT format('trip %s is being cancelled since %s', trip_id, requested_at) FROM trip_cancellations
+		WHERE status = 'CANCELLING'
 	UNION ALL SELECT format('booking %s is PENDING_PAYMENT, its hold ended at %s', id, hold_until) FROM bookings
 		WHERE status = 'PENDING_PAYMENT'
 	UNION ALL SELECT format('event %s (%s) of payment %s is not processed', id, type, transaction_id) FROM webhook_events

@@ -72,7 +72,8 @@ func panicLines(log []byte, wasFrozen bool) (found []string) {
 }
 
 // running are the workflows that come to their end by themselves, and soon.
-const running = `ExecutionStatus = 'Running' AND WorkflowType IN ('Payment', 'Refund', 'LatePayment', 'Reconcile', 'Outbox', 'PollStatus')`
+const running = `ExecutionStatus = 'Running' AND WorkflowType IN (
+	'Payment', 'Refund', 'LatePayment', 'Reconcile', 'Outbox', 'PollStatus', 'TripCancellation')`
 
 // A sweep that met an outage fails, and the next one does its work: after the outage none may fail.
 const (

@@ -35,9 +35,14 @@ var aboutSubjects = []Invariant{
 				WHEN 'AMOUNT_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.amount <> t.amount)
 				WHEN 'CURRENCY_MISMATCH' THEN EXISTS (SELECT FROM webhook_events AS e WHERE e.transaction_id = t.id AND e.currency <> 'SAR')
 				WHEN 'LATE_PAYMENT' THEN t.status = 'FAILED' AND t.captured_at IS NOT NULL
-				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED' OR r.returned_at IS NOT NULL
+				WHEN 'REFUND_FAILED' THEN r.status = 'FAILED' OR r.returned_at IS NOT NULL OR r.turned_manual_at IS NOT NULL
 				WHEN 'OUTSIDE_REFUND' THEN EXISTS (SELECT FROM jsonb_to_recordset($2::jsonb) AS d(checkout_id text)
 					WHERE d.checkout_id = t.reference)
+				WHEN 'TRIP_CANCELLATION_BLOCKED' THEN EXISTS (SELECT FROM trip_cancellations AS o
+					LEFT JOIN bookings AS b ON b.trip_id = o.trip_id AND b.id = i.booking_id
+					LEFT JOIN ad_campaigns AS a ON a.trip_id = o.trip_id AND a.id = i.ad_campaign_id
+					JOIN payment_transactions AS p ON p.booking_id = b.id OR p.ad_campaign_id = a.id
+					JOIN refunds AS f ON f.payment_transaction_id = p.id AND f.cause <> 'TRIP_CANCELLED')
 				WHEN 'UNKNOWN_REFERENCE' THEN EXISTS (SELECT FROM jsonb_array_elements(i.details -> 'events') AS d
 					WHERE $1::jsonb ? (d ->> 'webhook_id'))
 				ELSE false END

@@ -20,6 +20,8 @@ type Schedule struct {
 	Customers []Customer
 	Campaigns []Campaign
 	Probes    []Probe
+	CallOffs  []CallOff
+	Boardings []Boarding
 	Faults    []Fault
 }
 
@@ -74,6 +76,8 @@ func New(seed uint64, n int) Schedule {
 		s.Faults = append(s.Faults, d.fault())
 	}
 
+	s.drawDesk()
+
 	slices.SortStableFunc(s.Customers, func(a, b Customer) int { return int(a.At - b.At) })
 	slices.SortStableFunc(s.Campaigns, func(a, b Campaign) int { return int(a.At - b.At) })
 	slices.SortStableFunc(s.Probes, func(a, b Probe) int { return int(a.At - b.At) })
@@ -114,6 +118,11 @@ func (s Schedule) WithBackup() Schedule {
 // WrongDay reports whether a worker's clock is on another day for a while.
 func (s Schedule) WrongDay() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Kind == ClockOverMidnight })
+}
+
+// WrongClock reports whether a process's clock is wrong for a while.
+func (s Schedule) WrongClock() bool {
+	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Kind == ClockWrong || f.Kind == ClockOverMidnight })
 }
 
 // LosesWebhooks reports whether webhooks of the gateway get lost for good in the schedule.

@@ -41,6 +41,7 @@ func TestEverythingHappens(t *testing.T) {
 	t.Parallel()
 
 	endings, probes, faults := map[schedule.Ending]int{}, map[schedule.ProbeKind]int{}, map[schedule.FaultKind]int{}
+	callers, boardings, twice, paused := map[schedule.CallOffBy]int{}, 0, 0, 0
 	killed, orders, moments := map[schedule.Part]int{}, map[string]int{}, map[schedule.Trigger]int{}
 
 	for n := range 100 {
@@ -52,6 +53,22 @@ func TestEverythingHappens(t *testing.T) {
 
 		for _, e := range s.Probes {
 			probes[e.Kind]++
+		}
+
+		for _, c := range s.CallOffs {
+			callers[c.By]++
+
+			if c.Pause > 0 {
+				paused++
+			}
+		}
+
+		for _, b := range s.Boardings {
+			boardings++
+
+			if b.Again {
+				twice++
+			}
 		}
 
 		for _, f := range s.Faults {
@@ -73,6 +90,10 @@ func TestEverythingHappens(t *testing.T) {
 
 	require.Len(t, endings, 12)
 	require.Len(t, probes, 10)
+	require.Len(t, callers, 3)
+	require.Positive(t, paused)
+	require.Positive(t, twice)
+	require.Less(t, twice, boardings)
 	require.Len(t, faults, 10)
 	require.Len(t, moments, 10)
 	require.Len(t, killed, 6)
@@ -89,7 +110,7 @@ func TestKnownSchedule(t *testing.T) {
 		digest.Write([]byte(schedule.New(1, n).String()))
 	}
 
-	require.Equal(t, "70599656", hex.EncodeToString(digest.Sum(nil)[:4]))
+	require.Equal(t, "7891687a", hex.EncodeToString(digest.Sum(nil)[:4]))
 }
 
 // TestWithBackup: one failure more, the same each time, and nothing else; the schedule that it was made from stays as it was.

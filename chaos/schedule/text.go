@@ -30,11 +30,35 @@ func (s Schedule) String() string {
 		fmt.Fprintf(&b, "%s errand %d: %s (API %d)%s\n", at(e.At), i+1, e.Kind, e.API+1, e.where())
 	}
 
+	for _, c := range s.CallOffs {
+		fmt.Fprintf(&b, "%s trip %d is called off by %s through API %d%s\n", at(c.At), c.Trip+1, c.By, c.API+1, c.paused())
+	}
+
+	for _, c := range s.Boardings {
+		fmt.Fprintf(&b, "%s the passengers of trip %d are checked in through API %d%s\n", at(c.At), c.Trip+1, c.API+1, c.again())
+	}
+
 	for _, f := range s.Faults {
 		fmt.Fprintf(&b, "%s %s\n", at(f.At), f)
 	}
 
 	return b.String()
+}
+
+func (c CallOff) paused() string {
+	if c.Pause == 0 {
+		return ""
+	}
+
+	return fmt.Sprintf(", and paused for %d ms", c.Pause.Milliseconds())
+}
+
+func (c Boarding) again() string {
+	if !c.Again {
+		return ""
+	}
+
+	return ", by two devices at once"
 }
 
 func at(d time.Duration) string { return fmt.Sprintf("  +%6d ms", d.Milliseconds()) }

@@ -126,7 +126,7 @@ func TestGuardsAreAllOfTheDatabases(t *testing.T) {
 		SELECT '', proname, md5(btrim(regexp_replace(prosrc, '\s+', ' ', 'g')))
 		FROM pg_proc JOIN pg_language AS l ON l.oid = prolang
 		WHERE pronamespace = 'public'::regnamespace AND (l.lanname = 'plpgsql'
-			OR proname IN ('mailbox_of', 'subscriber_of', 'second_person_refused', 'is_gone'))`)
+			OR proname IN ('mailbox_of', 'subscriber_of', 'second_person_refused', 'is_gone', 'refund_asked_for_by'))`)
 	require.NoError(t, err)
 
 	defer rows.Close()

@@ -83,6 +83,7 @@ WHERE t.captured_at <> greatest(t.created_at, least(e.occurred_at, e.received_at
 
 func eventOutcome() check {
 	return check{
+		needs: cancelledTable,
 		rules: []Rule{{"event-outcome", "What became of each event is what its payment, its refund or its incident shows."}},
 		sql: `
 WITH e AS (
@@ -107,7 +108,7 @@ WHERE e.processed_at IS NULL OR e.outcome NOT IN ('APPLIED', 'DUPLICATE', 'IGNOR
        WHEN 'payment.failed' THEN t.status <> 'PENDING'
        WHEN 'payment.expired' THEN t.status <> 'PENDING'
        WHEN 'refund.succeeded' THEN f.status = 'SUCCEEDED'
-       WHEN 'refund.failed' THEN f.status = 'FAILED'
+       WHEN 'refund.failed' THEN f.status = 'FAILED' OR f.turned_manual_at IS NOT NULL -- the money is owed all the same
        ELSE false END, false))`,
 	}
 }

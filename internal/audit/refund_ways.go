@@ -89,12 +89,12 @@ WHERE m.departure_from <> b.booked_departure_at`,
 // refundWays: a day is far longer than a decision takes to be applied.
 func refundWays() check {
 	return check{
-		needs: cancelledTable,
+		needs: "trip_cancellations",
 		rules: []Rule{
 			{"refund-channel", "A manual payout is of money that was paid as a bill, of money in another currency, of the amount of a refund " +
 				"through the gateway that FAILED, or of a cancellation whose refund the gateway did not make; the platform's bank pays it; any " +
 				"other is paid by its gateway."},
-			{"refund-payout", "A manual payout SUCCEEDED when another user than its requester confirmed the payout, and FAILED when it " +
+			{"refund-payout", "A manual payout SUCCEEDED when another user than its requester, or than who called its trip off, confirmed the payout, and FAILED when it " +
 				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the " +
 				"audit log has the same decision of the same person."},
 		},
@@ -130,6 +130,10 @@ WHERE f.id IS NULL
    OR d.decision IS DISTINCT FROM CASE f.status WHEN 'SUCCEEDED' THEN 'PAID_OUT' WHEN 'FAILED' THEN 'REJECTED' ELSE d.decision END
    OR (f.status = 'PENDING' AND d.decided_at < now() - interval '1 day')
    OR (d.decision = 'PAID_OUT' AND d.decided_by = f.requested_by)
+   OR (d.decision = 'PAID_OUT' AND f.requested_by IS NULL AND f.cause = 'TRIP_CANCELLED' AND EXISTS (
+       SELECT FROM trip_cancellations AS o LEFT JOIN bookings AS b ON b.trip_id = o.trip_id AND b.id = f.booking_id
+       LEFT JOIN ad_campaigns AS c ON c.trip_id = o.trip_id AND c.id = f.ad_campaign_id
+       WHERE o.done_at IS NOT NULL AND o.requested_by = d.decided_by AND coalesce(b.id, c.id) IS NOT NULL))
    OR (d.decided_at >= ` + logArchivedUntil + ` AND NOT EXISTS (
        SELECT FROM audit_log AS a
        WHERE a.entity = 'refund' AND a.entity_id = d.refund_id AND a.actor_id = d.decided_by

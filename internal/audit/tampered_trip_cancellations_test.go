@@ -69,6 +69,14 @@ func tripTamperings(w *world) []tampering {
 		changed("trip-cancellation-approval", "on one person's word", "decided_by = requested_by"),
 		changed("trip-cancellation-approval", "without an approval", "approval_until = NULL, decided_by = NULL, decided_at = NULL"),
 		{
+			"refund-payout", "paid out by who called the trip off", `WITH p AS (
+				UPDATE refunds SET booking_id = $2, requested_by = NULL, cause = 'TRIP_CANCELLED' WHERE id = $1)
+			UPDATE trip_cancellations SET requested_by = (SELECT decided_by FROM refund_payouts WHERE refund_id = $1) WHERE trip_id = $3`,
+			[]any{w.byHand.ID, w.calledOff.BookingID, w.tripOff},
+			of(w.byHand.ID),
+			[]string{"refund-subject"},
+		},
+		{
 			"trip-cancellation-refund", "before anybody approved it", "UPDATE trip_cancellations SET decided_at = decided_at + interval '1 day' WHERE trip_id = $1",
 			[]any{w.tripOff},
 			booking,

@@ -111,6 +111,7 @@ func newWorld(t *testing.T) *world {
 	w.cancelParts(t)
 	w.correctNames(t)
 	w.callOff(t)
+	w.refuseByMessage(t)
 	w.refundByHand(t)
 	w.revertTwice(t)
 	w.cameBack(t)

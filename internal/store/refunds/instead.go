@@ -20,7 +20,12 @@ func InsteadID(failed uuid.UUID) uuid.UUID { return models.RefundID(failed, "pay
 func mayPayInstead(
 	ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, failed *models.Refund, d *models.RefundPayout,
 ) error {
-	if failed.RequestedBy != nil && *failed.RequestedBy == d.DecidedBy {
+	asked, err := askedBy(ctx, tx, failed)
+	if err != nil {
+		return err
+	}
+
+	if asked != nil && *asked == d.DecidedBy {
 		return models.NewError(models.CodeForbidden, "payout.own")
 	}
 

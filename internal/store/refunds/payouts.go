@@ -23,7 +23,7 @@ const PayoutRejected = "PAYOUT_REJECTED"
 // customer's bank is paid with the decision. Of one that its gateway did not make, a manual payout is ordered, confirmed and returned
 // instead (InsteadOf), as far as the amount is still left. The requester of
 // the refund may reject it, which takes it back, but not confirm it; nor may the payee, or a person who is no second one beside the
-// requester (db.SecondPerson). PaidOutOn is today
+// requester (db.SecondPerson). Of a trip that is called off the requester is the person who called it off. PaidOutOn is today
 // unless given. The same decision again changes nothing. Errors: NOT_FOUND; FORBIDDEN to these; INVALID_STATE when the refund
 // is no manual payout, or was decided otherwise; PAYOUT_REFERENCE_USED; VALIDATION_ERROR on paid_out_on; STEP_UP_REQUIRED (d.AtMost) and
 // APPROVAL_REQUIRED by the sums of who confirms. When the account of the requester is locked or removed by then, a confirmation is kept as
@@ -45,7 +45,12 @@ func (s *Store) DecidePayout(ctx context.Context, by db.Actor, d models.RefundPa
 			return err
 		}
 
-		if err := mayDecide(&r, &d); err != nil {
+		asked, err := askedBy(ctx, tx, &r)
+		if err != nil {
+			return err
+		}
+
+		if err := mayDecide(&r, asked, &d); err != nil {
 			return err
 		}
 
@@ -137,7 +142,12 @@ func (s *Store) newPayout(
 func (s *Store) mayPayOut(
 	ctx context.Context, tx bun.Tx, by db.Actor, r *models.Refund, d *models.RefundPayout, now time.Time,
 ) (refused, err error) {
-	if err := db.SecondPerson(ctx, tx, r.RequestedBy, by.UserID, r.BookingID); err != nil {
+	asked, err := askedBy(ctx, tx, r)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := db.SecondPerson(ctx, tx, asked, by.UserID, r.BookingID); err != nil {
 		return nil, err
 	}
 
@@ -221,8 +231,23 @@ func payoutOf(ctx context.Context, db bun.IDB, refund uuid.UUID) (*models.Refund
 	return &d, nil
 }
 
-// mayDecide says whether the decision is one that may be made about the refund by who makes it.
-func mayDecide(r *models.Refund, d *models.RefundPayout) error {
+// askedBy is who asked for a refund: its requester or, of the service's own for a trip that is called off, the person who called it off.
+// nil: the service by itself.
+func askedBy(ctx context.Context, tx bun.Tx, r *models.Refund) (*uuid.UUID, error) {
+	if r.RequestedBy != nil || r.Cause != models.RefundTripCancelled {
+		return r.RequestedBy, nil
+	}
+
+	var by *uuid.UUID
+	if err := tx.NewRaw("SELECT refund_asked_for_by(rf) FROM refunds AS rf WHERE rf.id = ?", r.ID).Scan(ctx, &by); err != nil {
+		return nil, fmt.Errorf("read who called the trip off: %w", err)
+	}
+
+	return by, nil
+}
+
+// mayDecide says whether the decision is one that may be made about the refund, for which asked has asked, by who makes it.
+func mayDecide(r *models.Refund, asked *uuid.UUID, d *models.RefundPayout) error {
 	switch {
 	case !r.GoesByHand():
 		return models.NewError(models.CodeInvalidState, "payout.by_gateway")
@@ -230,7 +255,7 @@ func mayDecide(r *models.Refund, d *models.RefundPayout) error {
 		return models.NewError(models.CodeInvalidState, "payout.before_approval")
 	case r.ReturnedAt != nil && d.Decision == models.PayoutRejected:
 		return models.NewError(models.CodeInvalidState, "payout.returned")
-	case d.Decision == models.PayoutPaid && r.RequestedBy != nil && *r.RequestedBy == d.DecidedBy:
+	case d.Decision == models.PayoutPaid && asked != nil && *asked == d.DecidedBy:
 		return models.NewError(models.CodeForbidden, "payout.own")
 	case d.Decision == models.PayoutRejected && r.AdCampaignID != nil:
 		// It is owed, and there is no booking whose owner could have been paid otherwise.
