@@ -1,5 +1,5 @@
 import { dialog, expect, expectAccessible, field, inEveryLook, open, openAs, test } from './fixtures';
-import { askToCancel, Caller, only, paidBooking, type Schemas } from './service';
+import { askToCancel, Caller, newBooking, only, paidBooking, type Schemas } from './service';
 
 const bookingOf = async ({ id }: Schemas['Booking']) =>
   (await (await Caller.as('END_USER')).get<{ data: Schemas['Booking'] }>(`/api/v1/bookings/${id}`)).data;
@@ -129,6 +129,21 @@ test('support corrects a booking, sends a message again and notes why', async ({
   await expect(page.getByRole('region', { name: t('desk.notes') }).getByRole('listitem')).toContainText(
     'Called about the spelling',
   );
+});
+
+test('support cancels a booking that was not paid; finance does not', async ({ page, t }) => {
+  const booking = await newBooking({ seats: 2 });
+  await openAs(page, 'FINANCE_ADMIN', `/bookings/${booking.id}`);
+  await expect(page.getByRole('button', { name: t('checkout.send') })).toBeVisible();
+  await expect(page.getByRole('button', { name: t('unpaid.cancel') })).toHaveCount(0);
+  await openAs(page, 'SUPPORT_AGENT', `/bookings/${booking.id}`);
+  await page.getByRole('button', { name: t('unpaid.cancel') }).click();
+  const form = dialog(page, t('unpaid.title', { number: booking.booking_number }));
+  await expectAccessible(page, 'cancelling an unpaid booking');
+  await form.getByRole('button', { name: t('unpaid.go', { seats: t('count.seats', { count: 2 }) }) }).click();
+  await expect(form).toBeHidden();
+  await expect(page.getByRole('button', { name: t('unpaid.cancel') })).toHaveCount(0);
+  expect(await bookingOf(booking)).toMatchObject({ status: 'CANCELLED' });
 });
 
 test('nothing of a booking is cut off at 1366 pixels', inEveryLook, async ({ page, t, look }) => {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { choose, dialog, expect, expectAccessible, field, open, openAs, row, settled, test } from './fixtures';
-import { Caller, day, eventually, newTrip, paidBooking, type Schemas } from './service';
+import { Caller, day, eventually, newTrip, only, paidBooking, paidCampaign, type Schemas } from './service';
 
 /** A red square. */
 const photo = Buffer.from(
@@ -121,6 +121,45 @@ test('a company pays for a campaign at the gateway', async ({ page, t, complaint
   await settled(page);
   await page.reload();
   await expect(row(page, title).getByText(t('enum.SCHEDULED'))).toBeVisible();
+});
+
+test('staff refund a campaign: all before it begins, else a part', async ({ page, t, complaints }) => {
+  complaints.expected.add(409);
+  const trip = await newTrip();
+  const later = await paidCampaign(trip, 3);
+  const running = await paidCampaign(trip, 0);
+  await openAs(page, 'ADMIN', `/campaigns?search=${encodeURIComponent(running.title)}`);
+  await row(page, running.title).click();
+  await dialog(page, running.title)
+    .getByRole('button', { name: t('campaign.refund') })
+    .click();
+  const form = dialog(page, t('campaign.refund'));
+  await field(form, t('field.amount')).fill('100');
+  await expectAccessible(page, 'refunding a campaign');
+  // It has begun: what the API refuses stays beside what was entered.
+  await form.getByRole('radio', { name: t('enum.FULL') }).check();
+  await form.locator('[type=submit]').click();
+  await expect(form.getByRole('alert')).toBeVisible();
+  await form.getByRole('radio', { name: t('enum.PARTIAL') }).check();
+  await expect(field(form, t('field.amount'))).toHaveValue('100');
+  await form.getByRole('button', { name: /100\.00/ }).click();
+  await expect(form).toBeHidden();
+
+  // Finance has no page of campaigns, and finds the payment.
+  const finance = await Caller.as('FINANCE_ADMIN');
+  const payment = await only<Schemas['PaymentTransaction']>(
+    finance,
+    `/api/v1/admin/payment-transactions?ad_campaign_id=${later.id}`,
+  );
+  await openAs(page, 'FINANCE_ADMIN', `/payments/${payment.id}`);
+  await page.getByRole('button', { name: t('campaign.refund') }).click();
+  await form.locator('[type=submit]').click();
+  await expect(form).toBeHidden();
+  const company = await Caller.as('PROVIDER_ADMIN');
+  await eventually('the end of the campaign', async () => {
+    const { data } = await company.get<{ data: Schemas['AdCampaign'] }>(`/api/v1/provider/ad-campaigns/${later.id}`);
+    return data.status === 'CANCELLED' ? data : null;
+  });
 });
 
 test('a declined payment of a campaign is said where it comes back to, and tried again', async ({

@@ -239,3 +239,29 @@ export async function newStaff(
   if (!response.ok) throw new Error(`the invitation: ${response.status} ${await response.text()}`);
   return account;
 }
+
+/** A campaign for a trip that has been paid for at the sandbox gateway's page, of 1,000.00 SAR without VAT, that begins in so many days. */
+export async function paidCampaign(trip: Schemas['Trip'], starts: number): Promise<Schemas['AdCampaign']> {
+  const company = await Caller.as('PROVIDER_ADMIN');
+  const path = '/api/v1/provider/ad-campaigns';
+  const { data: campaign } = await company.post<Answer<Schemas['AdCampaign']>>(path, {
+    trip_id: trip.id,
+    title: `Campaign ${randomInt(1e9)}`,
+    starts_on: day(starts),
+    ends_on: day(starts + 9),
+    price: 1000,
+  });
+  const { data: intent } = await company.post<Answer<Schemas['PaymentTransaction']>>(
+    `/api/v1/payments/ad-campaign/${campaign.id}/intent`,
+    { payment_method: 'credit_card' },
+  );
+  await fetch(intent.checkout_url ?? '', {
+    method: 'POST',
+    body: new URLSearchParams({ outcome: 'succeed' }),
+    redirect: 'manual',
+  });
+  return eventually('the payment of the campaign', async () => {
+    const { data } = await company.get<Answer<Schemas['AdCampaign']>>(`${path}/${campaign.id}`);
+    return data.status === 'PENDING_PAYMENT' ? null : data;
+  });
+}

@@ -43,6 +43,7 @@ const pages = {
     ['company-overview', '/'],
     ['trips', '/trips'],
     ['trip', '/trips', 'open'],
+    ['trip-called-off', '/trips?status=CANCELLED', 'open'],
     ['check-in', '/check-in'],
     ['buses', '/buses'],
     ['bus', '/buses', 'open'],

@@ -37,6 +37,8 @@ const pages: RouteObject[] = [
   { path: 'audit', lazy: () => import('@/pages/audit/Audit') },
   { path: 'security', lazy: () => import('@/pages/security/Security') },
   { path: 'trips', lazy: () => import('@/pages/portal/Trips') },
+  // Not below trips: finance and support staff have no page of trips.
+  { path: 'trip-cancellations/:id', lazy: () => import('@/pages/called-off/CalledOff') },
   { path: 'check-in', lazy: () => import('@/pages/check-in/Trips') },
   { path: 'check-in/:id', lazy: () => import('@/pages/check-in/Trip') },
   { path: 'buses', lazy: () => import('@/pages/portal/Buses') },

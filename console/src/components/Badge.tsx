@@ -16,6 +16,7 @@ const tones: Record<string, Tone> = {
   PENDING_PAYMENT: 'warn',
   PENDING: 'warn',
   NEEDS_APPROVAL: 'warn',
+  CANCELLING: 'warn',
   REQUESTED: 'warn',
   NEEDS_PAYOUT: 'warn',
   INVITED: 'info',

@@ -166,6 +166,7 @@ function Form<N extends string>({
       <div className={ui.row}>
         <Button
           type="submit"
+          classNames={{ root: ui.button ?? '', label: ui.buttonLabel ?? '' }}
           loading={busy}
           disabled={!unknown && (blocked?.(values) ?? false)}
           color={danger ? 'red' : 'cyan'}

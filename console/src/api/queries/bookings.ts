@@ -21,6 +21,15 @@ export const bookingQueries = {
     }),
   /** Who travels on a trip, for the provider that runs it. */
   ofTrip: (id: string) => pagesOf([...all, 'of-trip', id], '/api/v1/provider/trips/{id}/bookings', {}, { id }),
+  /** Some booking of a trip, for staff who cannot read the trip itself: it says when that departs, and whose it is. */
+  someOfTrip: (trip_id: string) =>
+    queryOptions({
+      queryKey: [...all, 'some-of-trip', trip_id],
+      // The least that a page may have: rows about people are counted.
+      queryFn: ({ signal }) =>
+        answered(api.GET('/api/v1/admin/bookings', { params: { query: { trip_id, per_page: 10 } }, signal })),
+      staleTime: 300_000,
+    }),
   /** The trip of a booking, from the public catalogue. */
   trip: (id: string) =>
     queryOptions({

@@ -18,6 +18,13 @@ export const paymentQueries = {
       queryKey: [...all, 'of', booking_id],
       queryFn: ({ signal }) => listPage('/api/v1/admin/payment-transactions', { booking_id }, null, signal),
     }),
+  ofCampaign: (ad_campaign_id: string) =>
+    queryOptions({
+      queryKey: [...all, 'of-campaign', ad_campaign_id],
+      queryFn: ({ signal }) => listPage('/api/v1/admin/payment-transactions', { ad_campaign_id }, null, signal),
+      // A person orders what it says.
+      staleTime: 0,
+    }),
   /** The ways to pay that are offered now. */
   methods: () =>
     queryOptions({

@@ -93,3 +93,10 @@ export const campaignQuery = (id: string) =>
     queryFn: ({ signal }) =>
       answered(api.GET('/api/v1/provider/ad-campaigns/{id}', { params: { path: { id } }, signal })),
   });
+
+/** A trip by itself, for those who may manage it. */
+export const tripQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keys.trips, 'one', id],
+    queryFn: ({ signal }) => answered(api.GET('/api/v1/provider/trips/{id}', { params: { path: { id } }, signal })),
+  });

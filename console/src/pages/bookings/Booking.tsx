@@ -22,6 +22,7 @@ import { usePaymentColumns, useRecordColumns } from '@/shared/columns';
 import { merged } from '@/shared/timeline';
 import { BookingFacts, Passengers, TripFacts } from './BookingFacts';
 import { CancelButton } from './CancelButton';
+import { CancelUnpaid } from './CancelUnpaid';
 import { BookingNotes, Desk } from './Desk';
 import { RefundButton } from './RefundButton';
 import { SendCheckout } from './SendCheckout';
@@ -55,6 +56,7 @@ export function Component() {
         }
       >
         {data && <SendCheckout booking={data} />}
+        {data && <CancelUnpaid booking={data} />}
         {data && <CancelButton booking={data} />}
         {data && may('RefundBooking') && <RefundButton booking={data} />}
       </PageHead>

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Schemas } from '@/api/client';
+import { ApiError } from '@/api/errors';
 import { bookingQueries } from '@/api/queries/bookings';
+import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
@@ -70,9 +72,11 @@ export function Passengers({ booking }: { booking: Booking }) {
 
 export function TripFacts({ booking }: { booking: Booking }) {
   const { t, label } = useWords();
+  const may = useMay();
   const trip = useQuery(bookingQueries.trip(booking.trip_id));
   const moved = booking.departure_at !== booking.departure_at_booking;
   const found = trip.data?.data;
+  const gone = trip.error instanceof ApiError && trip.error.status === 404;
   return (
     <Card title={t('field.trip')}>
       <Facts
@@ -85,6 +89,15 @@ export function TripFacts({ booking }: { booking: Booking }) {
           [t('booking.departureThen'), moved ? <When key="v" at={booking.departure_at_booking} /> : null],
           [t('field.provider'), found && <bdi key="v">{found.provider_name}</bdi>],
           [t('field.seatsLeft'), found && <Seats key="v" left={found.seats_left} of={found.capacity} />],
+          [
+            t('calledOff.title'),
+            // It may not be in the catalogue for another reason; the page says so.
+            gone && may('GetTripCancellation') ? (
+              <Link key="v" to={`/trip-cancellations/${booking.trip_id}`}>
+                {t('action.open')}
+              </Link>
+            ) : null,
+          ],
           [
             t('booking.sameTrip'),
             <Link key="v" to={`/bookings?trip_id=${booking.trip_id}`}>

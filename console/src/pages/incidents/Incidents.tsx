@@ -101,8 +101,14 @@ function IncidentDetail({
   close: () => void;
 }) {
   const { t, label, language } = useWords();
+  const may = useMay();
   if (!incident) return null;
   const { links } = incident;
+  // The workflow is named for its trip.
+  const tripId =
+    incident.kind === 'TRIP_CANCELLATION_BLOCKED' && may('GetTripCancellation')
+      ? incident.workflow_id?.split('/')[1]
+      : undefined;
   return (
     <Detail
       opened={opened}
@@ -144,6 +150,14 @@ function IncidentDetail({
             incident.payment_transaction_id && (
               <Link key="v" className="ltr" to={`/payments/${incident.payment_transaction_id}`}>
                 …{incident.payment_transaction_id.slice(-8)}
+              </Link>
+            ),
+          ],
+          [
+            t('calledOff.title'),
+            tripId && (
+              <Link key="v" to={`/trip-cancellations/${tripId}`}>
+                {t('action.open')}
               </Link>
             ),
           ],

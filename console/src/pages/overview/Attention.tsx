@@ -7,6 +7,7 @@ import { dashboardQueries } from '@/api/queries/dashboard';
 import { incidentQueries } from '@/api/queries/incidents';
 import type { Collection } from '@/api/queries/lists';
 import { refundQueries } from '@/api/queries/refunds';
+import { trips } from '@/api/queries/resources';
 import { useMay } from '@/app/me';
 import { Card } from '@/components/Card';
 import ui from '@/components/ui.module.css';
@@ -15,7 +16,7 @@ import { useWords } from '@/i18n/useWords';
 import { countText } from '@/lib/money';
 import classes from './overview.module.css';
 
-type Name = 'approvals' | 'payouts' | 'cancellations' | 'incidents' | 'refundsUnderWay';
+type Name = 'approvals' | 'payouts' | 'cancellations' | 'trips' | 'incidents' | 'refundsUnderWay';
 
 interface Wait {
   name: Name;
@@ -52,6 +53,12 @@ const waits: Wait[] = [
   {
     ...found('cancellations', cancellationQueries.list, { status: 'REQUESTED' }, '/cancellation-requests'),
     operation: 'ListAllCancellationRequests',
+    urgent: true,
+  },
+  {
+    // Each is soon over, unless it waits for an approval or a booking cannot be cancelled.
+    ...found('trips', trips.list, { status: 'CANCELLING' }, '/trips'),
+    operation: 'ListProviderTrips',
     urgent: true,
   },
   {

@@ -18,7 +18,8 @@ import { moneyText } from '@/lib/money';
 import { RefundTable } from '@/pages/refunds/RefundTable';
 import { Timeline } from '@/shared/Timeline';
 import { GiveBack } from './GiveBack';
-import { heldMoney } from './money';
+import { heldMoney, refundableOf } from './money';
+import { RefundCampaign } from './RefundCampaign';
 
 export function Component() {
   const { t, label } = useWords();
@@ -44,6 +45,9 @@ export function Component() {
           )
         }
       >
+        {found?.ad_campaign_id && found.kind === 'PAYMENT' && !held && refundableOf(found) > 0 && (
+          <RefundCampaign campaignId={found.ad_campaign_id} />
+        )}
         {held && held.left > 0 && <GiveBack paymentId={id} amount={held.left} currency={held.currency} />}
       </PageHead>
       <Answer query={payment} lines={10}>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { heldMoney, refundedOf } from './money';
+import { heldMoney, refundableOf, refundedOf } from './money';
 
 const payment = (more: object) => ({
   kind: 'PAYMENT' as const,
@@ -36,4 +36,12 @@ it('adds up what has gone back of the sale', () => {
       payment({ kind: 'REFUND', status: 'REFUNDED', refunded_amount: 575 }),
     ]),
   ).toBe(575);
+});
+
+it('says what of a payment can still be refunded', () => {
+  const paid = { ...payment({ status: 'PAID', captured_amount: null }), outside_refunded_amount: 0 };
+  expect(refundableOf(paid)).toBe(1150);
+  expect(
+    refundableOf({ ...paid, refunded_amount: 0.1, refund_reserved_amount: 0.2, outside_refunded_amount: 100 }),
+  ).toBe(1049.7);
 });

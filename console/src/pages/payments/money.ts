@@ -37,3 +37,12 @@ export const refundedOf = (payments: Payment[]) =>
       .filter(({ kind, status }) => kind === 'PAYMENT' && status !== 'FAILED')
       .map(({ refunded_amount }) => refunded_amount ?? 0),
   );
+
+/** What of a payment that bought something can still be refunded. */
+export const refundableOf = (payment: Payment & Pick<Schemas['PaymentTransaction'], 'outside_refunded_amount'>) =>
+  sumOf([
+    payment.captured_amount ?? payment.amount,
+    -(payment.refunded_amount ?? 0),
+    -(payment.refund_reserved_amount ?? 0),
+    -payment.outside_refunded_amount,
+  ]);

@@ -6,6 +6,7 @@ import { Money } from '@/components/Money';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
+import { RefundCampaign } from '@/pages/payments/RefundCampaign';
 import { useColumnParts } from '@/shared/columns';
 import { Act } from './Act';
 import { PaidOrNot } from './PaidOrNot';
@@ -16,6 +17,9 @@ import { ResourcePage } from './ResourcePage';
 type Campaign = Schemas['AdCampaign'];
 
 const unpaid = new Set<Campaign['status']>(['PENDING_PAYMENT', 'PAYMENT_FAILED']);
+
+/** Those that were paid, and have not all gone back. */
+const bought = new Set<Campaign['status']>(['SCHEDULED', 'ACTIVE', 'PAUSED', 'ENDED']);
 
 function useFields(): ResourceFields<Campaign, Schemas['AdCampaignInput'], Schemas['AdCampaignPatch']> {
   const { t, label } = useWords();
@@ -84,7 +88,12 @@ export function Component() {
       fresh={{}}
       titleOf={({ title }) => title}
       editable={({ status }) => unpaid.has(status)}
-      actions={(row) => <Actions campaign={row} />}
+      actions={(row) => (
+        <>
+          <Actions campaign={row} />
+          {bought.has(row.status) && <RefundCampaign campaignId={row.id} begun={row.status !== 'SCHEDULED'} />}
+        </>
+      )}
       notice={<PaidOrNot />}
     />
   );

@@ -10,6 +10,8 @@ import { TripType } from '@/gen/enums';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
+import { CalledOffBeside } from '@/pages/called-off/How';
+import { CallOff } from '@/pages/called-off/CallOff';
 import { useColumnParts } from '@/shared/columns';
 import { Act } from './Act';
 import { Passengers } from './Passengers';
@@ -17,6 +19,9 @@ import type { ResourceFields } from './resourceFields';
 import { ResourcePage } from './ResourcePage';
 
 type Trip = Schemas['Trip'];
+
+/** Its cancellation is ordered, or done: nothing of it can be changed any more. */
+const isCalledOff = ({ status }: Trip) => status === 'CANCELLING' || status === 'CANCELLED';
 
 const isTourism = ({ type }: Values) => type === 'TOURISM';
 
@@ -117,14 +122,15 @@ export function Component() {
       fields={useFields()}
       fresh={{ type: 'TOURISM' }}
       titleOf={({ title }) => title}
-      editable={({ status }) => status !== 'CANCELLED'}
-      actions={(row) =>
-        row.status === 'PUBLISHED' && may('ListCheckIns') ? (
-          <Button component={Link} to={`/check-in/${row.id}`} size="xs" variant="default">
-            {t('portal.checkIn')}
-          </Button>
-        ) : (
-          row.status === 'DRAFT' && (
+      editable={(row) => !isCalledOff(row)}
+      actions={(row) => (
+        <>
+          {row.status === 'PUBLISHED' && may('ListCheckIns') && (
+            <Button component={Link} to={`/check-in/${row.id}`} size="xs" variant="default">
+              {t('portal.checkIn')}
+            </Button>
+          )}
+          {row.status === 'DRAFT' && (
             <Act
               label={t('portal.publish')}
               what={row.title}
@@ -133,9 +139,11 @@ export function Component() {
               done={t('done.published', { name: row.title })}
               submit={() => answered(api.POST('/api/v1/trips/{id}/publish', { params: { path: { id: row.id } } }))}
             />
-          )
-        )
-      }
+          )}
+          <CallOff trip={row} />
+        </>
+      )}
+      above={(row) => isCalledOff(row) && may('GetTripCancellation') && <CalledOffBeside trip={row} />}
       below={(row) => <Passengers tripId={row.id} />}
     />
   );
