@@ -33,8 +33,8 @@ export function useFilters(names: string[], defaults: Record<string, string> = {
   }, [location]);
   const change = useCallback(
     (next: URLSearchParams) => {
-      const { hash, state } = at.current;
-      void navigate({ search: next.toString(), hash }, { replace: true, state: state as unknown });
+      const { hash } = at.current;
+      void navigate({ search: next.toString(), hash }, { replace: true, state: at.current.state as unknown });
     },
     [navigate],
   );
