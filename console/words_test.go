@@ -105,3 +105,24 @@ func TestWordsOfStates(t *testing.T) {
 		}
 	}
 }
+
+// Why a payment failed is told in histories, where the API has codes alone, in the words that it has for them elsewhere.
+func TestWordsOfFailures(t *testing.T) {
+	t.Parallel()
+
+	for _, language := range []models.Locale{models.LocaleArabic, models.LocaleEnglish} {
+		text, err := os.ReadFile("src/i18n/" + string(language) + ".json")
+		require.NoError(t, err)
+
+		var words struct {
+			Failure map[models.FailureCode]string `json:"failure"`
+		}
+
+		require.NoError(t, json.Unmarshal(text, &words))
+		require.Len(t, words.Failure, 7)
+
+		for code, word := range words.Failure {
+			require.Equal(t, code.Label().In(language), word, "%s: %s", language, code)
+		}
+	}
+}

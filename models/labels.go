@@ -28,7 +28,7 @@ func (m PaymentMethod) Label() Label { return methodLabels[m] }
 var bookingLabels = map[BookingStatus]Label{
 	BookingPendingPayment: {"بانتظار الدفع", "Pending payment"},
 	BookingConfirmed:      {"مؤكد", "Confirmed"},
-	BookingPaymentFailed:  {"فشل الدفع", "Payment failed"},
+	BookingPaymentFailed:  {"انتهت المهلة دون دفع", "Hold ended unpaid"},
 	BookingCancelled:      {"ملغى", "Cancelled"},
 }
 
@@ -87,7 +87,7 @@ func (k RecordKind) Label() Label { return recordKindLabels[k] }
 
 var campaignLabels = map[CampaignStatus]Label{
 	CampaignPendingPayment: {"بانتظار الدفع", "Pending payment"},
-	CampaignPaymentFailed:  {"فشل الدفع", "Payment failed"},
+	CampaignPaymentFailed:  {"لم تُدفع", "Not paid"},
 	CampaignScheduled:      {"مجدولة", "Scheduled"},
 	CampaignActive:         {"نشطة", "Active"},
 	CampaignPaused:         {"متوقفة مؤقتًا", "Paused"},

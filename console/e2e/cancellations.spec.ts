@@ -128,3 +128,15 @@ test('the overview counts open requests, and two keys lead to them', async ({ pa
   // Those that are undecided, without a filter in the address.
   await expect(page.locator('tbody tr[data-index="0"]')).toContainText(t('state.cancellation.REQUESTED'));
 });
+
+test('the list of requests fits a small desktop', async ({ page, t, look }) => {
+  const booking = await paidBooking();
+  await askToCancel(booking);
+  await openAs(page, 'FINANCE_ADMIN', `${requests}?search=${booking.booking_number}`);
+  await expect(page.locator('tbody tr[data-index="0"]')).toContainText(booking.booking_number);
+  if (look.width >= 768) await page.setViewportSize({ width: 1280, height: 860 });
+  const over = await page
+    .getByRole('table', { name: t('nav.cancellation-requests') })
+    .evaluate((table) => table.scrollWidth - (table.parentElement?.clientWidth ?? 0));
+  expect(over).toBeLessThanOrEqual(0);
+});

@@ -117,7 +117,7 @@ test('a company pays for a campaign at the gateway', async ({ page, t, complaint
   expect([paid.price, paid.amount]).toEqual([500, 500 + paid.vat_amount]);
 
   // Back on the list with nothing but the search: what the return adds to the address is no filter.
-  await expect(page).toHaveURL(/\/console\/campaigns\?search=[^&]*#[\da-f-]{36}$/);
+  await expect(page).toHaveURL(/\/console\/campaigns\?search=[^&]*#paid-[\da-f-]{36}$/);
   await settled(page);
   await page.reload();
   await expect(row(page, title).getByText(t('enum.SCHEDULED'))).toBeVisible();

@@ -273,7 +273,7 @@ test('a page that the role may not use says so, without a request', async ({ pag
 });
 
 test('without a connection a list says so', async ({ page, t, context }) => {
-  await openAs(page, 'SUPPORT_AGENT', '/bookings');
+  await openAs(page, 'SUPPORT_AGENT', '/refunds');
   await context.setOffline(true);
   await page
     .getByRole('main')

@@ -13,7 +13,7 @@ test('finds and opens a booking by keyboard', async ({ page, t }) => {
   }).toPass();
   await expect(page.locator('tbody tr[data-index="1"]')).toBeVisible();
   await page.keyboard.press('/');
-  await expect(page.locator('main [data-search]')).toBeFocused();
+  await expect(page.locator('header [data-search]')).toBeFocused();
   await page.keyboard.type('RB-');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/search=RB-/);

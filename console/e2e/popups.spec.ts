@@ -9,10 +9,11 @@ async function expectInSight(popup: Locator): Promise<void> {
   await expect(popup).toBeInViewport({ ratio: 1 });
 }
 
-test('menus are accessible while they are open, and worked by keyboard', inEveryLook, async ({ page, t }) => {
+test('menus are accessible while they are open, and worked by keyboard', inEveryLook, async ({ page, t, look }) => {
   await openAs(page, 'FINANCE_ADMIN', '/ledger');
   for (const [opener, item] of [
-    [button(page, t('list.columns')), 'menuitemcheckbox'],
+    // Cards have no columns to choose.
+    ...(look.width < 768 ? [] : [[button(page, t('list.columns')), 'menuitemcheckbox'] as const]),
     [button(page, t('export.title')), 'menuitem'],
     [page.getByRole('banner').locator('[aria-haspopup=menu]'), 'menuitem'],
   ] as const) {

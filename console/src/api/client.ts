@@ -60,11 +60,12 @@ export async function listAll<P extends ListPath>(
   path: P,
   filters: FilterValues<FilterName<P>>,
   signal: AbortSignal,
+  pathParams: Record<string, string> = {},
 ): Promise<ItemOf<P>[]> {
   const items: ItemOf<P>[] = [];
   let cursor: string | null = null;
   do {
-    const page: Page<ItemOf<P>> = await listPage(path, filters, cursor, signal);
+    const page: Page<ItemOf<P>> = await listPage(path, filters, cursor, signal, pathParams);
     items.push(...page.data);
     cursor = page.meta.next_cursor ?? null;
   } while (cursor !== null && items.length < mostChoices);

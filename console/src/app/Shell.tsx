@@ -6,6 +6,8 @@ import { may } from '@/api/access';
 import type { Me } from '@/api/identity';
 import { Answer } from '@/components/Card';
 import ui from '@/components/ui.module.css';
+import { useKeptScroll } from '@/hooks/useKeptScroll';
+import { Printing, useIsPrinting } from '@/hooks/usePrinting';
 import { useWords } from '@/i18n/useWords';
 import { countText } from '@/lib/money';
 import { keyOf } from '@/lib/keys';
@@ -46,6 +48,9 @@ function Frame({ me }: { me: Me }) {
   const [menu, { open, close }] = useDisclosure();
   const [keys, { toggle: toggleKeys, close: closeKeys }] = useDisclosure();
   const { pathname } = useLocation();
+  const main = useRef<HTMLElement>(null);
+  useKeptScroll(main);
+  const printing = useIsPrinting();
   const going = useNavigation().state !== 'idle';
   const offline = !useNetwork().online;
   const approvals = useApprovals(me);
@@ -90,17 +95,17 @@ function Frame({ me }: { me: Me }) {
         closeButtonProps={{ 'aria-label': t('action.close') }}
       >
         <nav aria-label={t('app.menu')}>
-          <Links pages={pages} approvals={approvals} />
+          <Links pages={pages} approvals={approvals} chosen={close} />
         </nav>
       </Drawer>
-      <main id="main" className={classes.main} tabIndex={-1} aria-busy={going}>
+      <main ref={main} id="main" className={classes.main} tabIndex={-1} aria-busy={going}>
         {going && <Skeleton className={classes.going} height={2} />}
         {offline && (
           <p role="status" className={ui.notice}>
             {t('error.offline')}
           </p>
         )}
-        {closed ? <NoAccess /> : <Outlet />}
+        <Printing value={printing}>{closed ? <NoAccess /> : <Outlet />}</Printing>
       </main>
       <ShortcutsDialog opened={keys} close={closeKeys} pages={pages} />
     </div>
@@ -117,13 +122,20 @@ function NoAccess() {
   );
 }
 
-function Links({ pages, approvals }: { pages: NavItem[]; approvals: number }) {
+interface LinksProps {
+  pages: NavItem[];
+  approvals: number;
+  /** Also when it is the page that is open already. */
+  chosen?: () => void;
+}
+
+function Links({ pages, approvals, chosen }: LinksProps) {
   const { t, language } = useWords();
   return (
     <ul className={classes.links}>
       {pages.map(({ name, path, icon: Icon }) => (
         <li key={name}>
-          <NavLink to={path} end={path === '/'} className={classes.link ?? ''}>
+          <NavLink to={path} end={path === '/'} className={classes.link ?? ''} onClick={chosen}>
             <Icon size={17} stroke={1.6} aria-hidden />
             <span>{t(`nav.${name}`)}</span>
             {name === 'refunds' && approvals > 0 && (

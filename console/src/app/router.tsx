@@ -17,7 +17,7 @@ export const pathNow = () => `${pageNow()}${router.state.location.search}`;
 export const campaignsAfterPayment = ({ request }: Pick<LoaderFunctionArgs, 'request'>) => {
   const { searchParams } = new URL(request.url);
   const filters = new URLSearchParams({ search: searchParams.get('search') ?? '' });
-  return redirect(`/campaigns?${filters.toString()}#${encodeURIComponent(searchParams.get('campaign') ?? '')}`);
+  return redirect(`/campaigns?${filters.toString()}#paid-${encodeURIComponent(searchParams.get('campaign') ?? '')}`);
 };
 
 // Pages are loaded when they are opened.

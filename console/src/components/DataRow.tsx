@@ -1,8 +1,8 @@
 /* eslint-disable jsx-a11y/no-interactive-element-to-noninteractive-role -- on narrow screens rows are cards, and a table that is not laid out as one loses its
    roles */
-import { memo, type KeyboardEvent, type MouseEvent, type Ref } from 'react';
+import { Fragment, memo, type KeyboardEvent, type MouseEvent, type Ref } from 'react';
 import { useWords } from '@/i18n/useWords';
-import type { Column } from './columns';
+import { metaOf, titleOf, type CardColumns, type Column } from './columns';
 import classes from './table.module.css';
 
 /** Whether an event belongs to something within a row, and not to the row. */
@@ -14,6 +14,8 @@ interface Props<T> {
   id: string;
   index: number;
   columns: Column<T>[];
+  /** Instead of the columns, on narrow screens. */
+  card: CardColumns<T> | null;
   /** Reached by the tab key; the others by arrows. */
   current: boolean;
   focused: (index: number) => void;
@@ -25,7 +27,7 @@ interface Props<T> {
   measure: Ref<HTMLTableRowElement> | undefined;
 }
 
-function Row<T>({ row, id, index, columns, current, focused, open, toggle, selected, measure }: Props<T>) {
+function Row<T>({ row, id, index, columns, card, current, focused, open, toggle, selected, measure }: Props<T>) {
   const { t } = useWords();
   return (
     <tr
@@ -44,7 +46,7 @@ function Row<T>({ row, id, index, columns, current, focused, open, toggle, selec
       }}
     >
       {toggle && (
-        <td role="cell" data-label={t('list.select')}>
+        <td role="cell" className={card ? classes.pick : undefined}>
           <input
             type="checkbox"
             className={classes.check}
@@ -56,12 +58,53 @@ function Row<T>({ row, id, index, columns, current, focused, open, toggle, selec
           />
         </td>
       )}
-      {columns.map((column) => (
-        <td key={column.id} role="cell" data-align={column.align} data-label={column.header}>
-          {column.cell(row)}
-        </td>
-      ))}
+      {card ? (
+        <Card of={card} row={row} />
+      ) : (
+        columns.map((column) => (
+          <td key={column.id} role="cell" data-align={column.align}>
+            {column.cell(row)}
+          </td>
+        ))
+      )}
     </tr>
+  );
+}
+
+/** Title and amount, and below them one line and the state. What is no title has its column's name for who cannot see where it stands. */
+function Card<T>({ of, row }: { of: CardColumns<T>; row: T }) {
+  const { amount, badge } = of;
+  const title = titleOf(of, row);
+  const meta = metaOf(of, row);
+  const name = (column: Column<T>) => <span className="hidden-words">{column.header}: </span>;
+  return (
+    <>
+      <td role="cell" className={classes.title}>
+        {title?.cell(row)}
+      </td>
+      {amount && (
+        <td role="cell" className={classes.amount} data-align="end">
+          {name(amount)}
+          {amount.cell(row)}
+        </td>
+      )}
+      {meta.length > 0 && (
+        <td role="cell" className={classes.meta}>
+          {meta.map((column, index) => (
+            <Fragment key={column.id}>
+              {index > 0 && ' · '}
+              {name(column)}
+              {column.cell(row)}
+            </Fragment>
+          ))}
+        </td>
+      )}
+      {badge && (
+        <td role="cell" className={classes.state}>
+          {badge.cell(row)}
+        </td>
+      )}
+    </>
   );
 }
 

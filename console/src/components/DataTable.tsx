@@ -4,15 +4,14 @@ import { Checkbox } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { useKeptScroll } from '@/hooks/useKeptScroll';
 import { useWords } from '@/i18n/useWords';
 import { keyOf } from '@/lib/keys';
-import type { Column } from './columns';
+import { narrow } from '@/lib/screen';
+import { cardColumns, type CardOf, type Column } from './columns';
 import { DataRow, inside } from './DataRow';
 import { SortHead } from './SortHead';
 import classes from './table.module.css';
-
-/** Below this, rows are cards and the page scrolls instead of the table. */
-export const narrow = '(max-width: 48em)';
 
 export interface Selection {
   ids: ReadonlySet<string>;
@@ -25,6 +24,7 @@ interface Props<T> {
   label: string;
   rows: T[];
   columns: Column<T>[];
+  card: CardOf;
   /** Columns that are false here are not shown. */
   visibility: Record<string, boolean>;
   rowId: (row: T) => string;
@@ -41,6 +41,9 @@ const ahead = 60;
 /** The height of a row on wide screens, as table.module.css says, in pixels. */
 const rowHeight = () => 2.375 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
+/** About the height of a card, before it is measured. */
+const cardHeight = 70;
+
 /** Rows of a list. Only those in sight are in the document, so that ten thousand are as quick as ten. */
 export function DataTable<T extends object>(props: Props<T>) {
   const { rows, columns, visibility, rowId, open, selection, onEnd } = props;
@@ -48,17 +51,22 @@ export function DataTable<T extends object>(props: Props<T>) {
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- undefined until it has been measured
   const isNarrow = useMediaQuery(narrow) ?? false;
   const wrap = useRef<HTMLDivElement>(null);
+  useKeptScroll(wrap, 'rows');
   const body = useRef<HTMLTableSectionElement>(null);
   const [active, setActive] = useState(0);
 
   const height = useMemo(rowHeight, []);
   const shown = useMemo(() => columns.filter(({ id }) => visibility[id] !== false), [columns, visibility]);
 
+  const { card: cardOf } = props;
+  // The same object while nothing changes: rows are drawn again with another one.
+  const card = useMemo(() => (isNarrow ? cardColumns(columns, cardOf) : null), [isNarrow, columns, cardOf]);
+
   // eslint-disable-next-line react-hooks/incompatible-library -- its rows are drawn here and nowhere else
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => (isNarrow ? document.querySelector('main') : wrap.current),
-    estimateSize: () => (isNarrow ? 34 + 25 * shown.length : height),
+    estimateSize: () => (isNarrow ? cardHeight : height),
     scrollMargin: isNarrow ? (wrap.current?.offsetTop ?? 0) : 0,
     overscan: 12,
   });
@@ -167,6 +175,7 @@ export function DataTable<T extends object>(props: Props<T>) {
                 id={id}
                 index={index}
                 columns={shown}
+                card={card}
                 current={index === Math.min(active, rows.length - 1)}
                 focused={setActive}
                 open={open}

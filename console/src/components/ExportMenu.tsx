@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconFileExport } from '@tabler/icons-react';
+import { IconFileExport, IconPrinter } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import { mostRows, type List } from '@/hooks/useList';
 import { useWords } from '@/i18n/useWords';
@@ -36,12 +36,18 @@ export function ExportMenu<T>({ name, columns, visibility, list, rowId, selected
     );
     notifications.show({ message: t('export.rowsDone', { count: countText(rows.length, language) }), color: 'teal' });
   };
-  const writeAll = async () => {
+  const withAll = async (act: (rows: T[]) => void) => {
     setBusy(true);
     const rows = list.hasNextPage ? await list.readAll() : list.rows;
     setBusy(false);
-    if (rows) write(rows);
+    if (rows) act(rows);
     else notifications.show({ message: t('export.notWhole'), color: 'red', autoClose: false });
+  };
+  // The rows that were read last are drawn by then, and the menu is away.
+  const print = () => {
+    window.setTimeout(() => {
+      window.print();
+    }, 200);
   };
 
   return (
@@ -59,8 +65,15 @@ export function ExportMenu<T>({ name, columns, visibility, list, rowId, selected
       <Menu.Dropdown>
         {children}
         {children ? <Menu.Divider /> : null}
-        <Menu.Item disabled={list.total === 0 || tooMany} onClick={() => void writeAll()}>
+        <Menu.Item disabled={list.total === 0 || tooMany} onClick={() => void withAll(write)}>
           {t('export.allRows', { count: countText(list.total, language) })}
+        </Menu.Item>
+        <Menu.Item
+          disabled={list.total === 0 || tooMany}
+          leftSection={<IconPrinter size={14} />}
+          onClick={() => void withAll(print)}
+        >
+          {t('export.print', { count: countText(list.total, language) })}
         </Menu.Item>
         {tooMany && <Menu.Label>{t('export.tooMany', { count: countText(mostRows, language) })}</Menu.Label>}
         {selected && (

@@ -3,17 +3,20 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFilter, IconSearch, IconX } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useWords } from '@/i18n/useWords';
-import { periodChange } from '@/lib/dates';
+import type { Language } from '@/i18n';
+import { dayText, periodChange } from '@/lib/dates';
+import { isUuid, shortId } from '@/lib/ids';
 import classes from './table.module.css';
 
-const isId = (value: string) => /^[\da-f-]{36}$/i.test(value);
+/** A value as people can read it: ids by their end. */
+const shortValue = (value: string) => (isUuid(value) ? shortId(value) : value);
 
 /** The choices, and the value that is chosen already where it is none of them. */
 export const withChosen = (choices: Choice[], chosen: string[]): Choice[] => [
   ...choices,
   ...chosen
     .filter((one) => one !== '' && !choices.some(({ value }) => value === one))
-    .map((value) => ({ value, label: isId(value) ? `…${value.slice(-8)}` : value })),
+    .map((value) => ({ value, label: shortValue(value) })),
 ];
 
 export interface Choice {
@@ -27,13 +30,27 @@ export interface Choice {
 export interface Filter<N extends string = string> {
   name: N;
   label: string;
-  /** `id` comes by a link alone: it is shown while it narrows the list, and can be taken away. */
-  kind: 'search' | 'choice' | 'text' | 'day' | 'id';
+  /** `given` comes by a link or by the search above all pages: it is shown while it narrows the list, and can be taken away. */
+  kind: 'search' | 'choice' | 'text' | 'day' | 'given';
   choices?: Choice[];
   placeholder?: string;
   /** One of the two ends of a period, which the API wants both of. */
   end?: boolean;
 }
+
+/** The filters that narrow a list, in words: for paper, where they cannot be looked at. */
+export const filtersText = (
+  filters: readonly Filter[],
+  values: Record<string, string | undefined>,
+  language: Language,
+): string[] =>
+  filters.flatMap(({ name, label, kind, choices = [] }) => {
+    const value = values[name];
+    if (!value) return [];
+    const chosen = choices.find((one) => one.value === value)?.label;
+    const text = kind === 'day' ? dayText(value, language) : (chosen ?? shortValue(value));
+    return [`${label}: \u2068${text}\u2069`];
+  });
 
 interface Props {
   filters: readonly Filter[];
@@ -58,7 +75,7 @@ export function Filters({ filters, values, set, clear }: Props) {
           }}
         />
       ))}
-      {filters.some(({ kind }) => kind !== 'search' && kind !== 'id') && (
+      {filters.some(({ kind }) => kind !== 'search' && kind !== 'given') && (
         <div className={`${classes.tight ?? ''} ${classes.toggle ?? ''}`}>
           <Button
             size="xs"
@@ -92,7 +109,7 @@ interface FieldProps {
 
 function Field({ filter, value, change }: FieldProps) {
   const { t } = useWords();
-  if (filter.kind === 'id') {
+  if (filter.kind === 'given') {
     if (value === '') return null;
     return (
       <div className={classes.tight}>
@@ -106,7 +123,7 @@ function Field({ filter, value, change }: FieldProps) {
             change('');
           }}
         >
-          {filter.label}&nbsp;<bdi className="ltr">…{value.slice(-8)}</bdi>
+          {filter.label}&nbsp;<bdi>{shortValue(value)}</bdi>
         </Button>
       </div>
     );

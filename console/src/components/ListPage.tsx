@@ -1,5 +1,5 @@
 import { Button, Menu, Skeleton } from '@mantine/core';
-import { useLocalStorage } from '@mantine/hooks';
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { IconColumns3, IconRefresh } from '@tabler/icons-react';
 import { useCallback, type ReactNode } from 'react';
 import type { FilterValues } from '@/api/client';
@@ -7,16 +7,19 @@ import type { Collection } from '@/api/queries/lists';
 import type { PageName } from '@/app/nav';
 import { useFilters } from '@/hooks/useFilters';
 import { mostRows, useList, type List } from '@/hooks/useList';
+import { usePrinting } from '@/hooks/usePrinting';
 import { useWords } from '@/i18n/useWords';
 import { dayText, wholePeriod } from '@/lib/dates';
 import { countText } from '@/lib/money';
-import type { Column } from './columns';
+import { narrow } from '@/lib/screen';
+import type { CardOf, Column } from './columns';
 import { Slow } from './Card';
 import { DataTable, type Selection } from './DataTable';
 import { ExportMenu } from './ExportMenu';
-import { Filters, type Filter } from './Filters';
+import { Filters, filtersText, type Filter } from './Filters';
 import { EmptyMessage, ErrorMessage } from './Messages';
 import { PageHead } from './PageHead';
+import { PaperTable } from './PaperTable';
 import table from './table.module.css';
 import classes from './ui.module.css';
 
@@ -28,6 +31,8 @@ interface Props<T, F extends string> {
   filters: readonly Filter<NoInfer<F>>[];
   defaults?: FilterValues<NoInfer<F>>;
   columns: Column<T>[];
+  /** A row on a telephone; a constant of the page. */
+  card: CardOf;
   rowId: (row: T) => string;
   open?: (row: T) => void;
   selection?: Selection;
@@ -57,6 +62,10 @@ export function ListPage<T extends object, F extends string>(props: Props<T, F>)
     getInitialValueInEffect: false,
   });
 
+  // On cards there is no place for more columns.
+  const cards = useMediaQuery(narrow);
+  const printing = usePrinting();
+
   const { hasNextPage, isFetching, fetchNextPage } = list;
   const onEnd = useCallback(() => {
     if (hasNextPage && !isFetching) void fetchNextPage();
@@ -64,9 +73,16 @@ export function ListPage<T extends object, F extends string>(props: Props<T, F>)
 
   return (
     <div className={classes.page} data-fill="">
-      <PageHead title={props.title ?? t(`nav.${props.name}`)} help={props.name}>
+      <PageHead
+        title={props.title ?? t(`nav.${props.name}`)}
+        help={props.name}
+        paper={[
+          ...filtersText(props.filters, asked, language),
+          t('list.shown', { shown: countText(list.rows.length, language), total: countText(list.total, language) }),
+        ]}
+      >
         {props.actions}
-        <ColumnsMenu columns={props.columns} visibility={visibility} set={setVisibility} />
+        {!cards && <ColumnsMenu columns={props.columns} visibility={visibility} set={setVisibility} />}
         <ExportMenu
           name={props.name}
           columns={props.columns}
@@ -80,7 +96,7 @@ export function ListPage<T extends object, F extends string>(props: Props<T, F>)
       </PageHead>
       <Filters filters={props.filters} values={filters} set={set} clear={clear} />
       {asked !== filters && (
-        <p className={classes.text} aria-live="polite">
+        <p className={`${classes.text ?? ''} on-screen`} aria-live="polite">
           {t('list.days', {
             from: dayText(asked['date_from'] ?? '', language),
             to: dayText(asked['date_to'] ?? '', language),
@@ -88,8 +104,12 @@ export function ListPage<T extends object, F extends string>(props: Props<T, F>)
         </p>
       )}
       {props.above?.(list, given)}
+      {printing && (
+        <PaperTable label={t(`nav.${props.name}`)} rows={list.rows} columns={props.columns} rowId={props.rowId} />
+      )}
       <Rows
         {...props}
+        labels={Object.fromEntries(props.filters.map(({ name, label }) => [name, label]))}
         found={list}
         visibility={visibility}
         sort={filters['sort'] ?? props.sort ?? ''}
@@ -132,8 +152,10 @@ export function ListPage<T extends object, F extends string>(props: Props<T, F>)
   );
 }
 
-interface RowsProps<T> extends Pick<Props<T, string>, 'name' | 'columns' | 'rowId' | 'open' | 'selection'> {
+interface RowsProps<T> extends Pick<Props<T, string>, 'name' | 'columns' | 'card' | 'rowId' | 'open' | 'selection'> {
   found: List<T>;
+  /** The words for what an error may name. */
+  labels: Record<string, string>;
   visibility: Record<string, boolean>;
   sort: string;
   onSort: (sort: string) => void;
@@ -153,7 +175,7 @@ function Rows<T extends object>({ found: list, ...props }: RowsProps<T>) {
     );
   }
   if (list.isError && list.rows.length === 0)
-    return <ErrorMessage error={list.error} retry={() => void list.refetch()} />;
+    return <ErrorMessage error={list.error} retry={() => void list.refetch()} labels={props.labels} />;
   if (list.rows.length === 0) {
     return (
       <div className={classes.card}>
@@ -168,6 +190,7 @@ function Rows<T extends object>({ found: list, ...props }: RowsProps<T>) {
         label={t(`nav.${props.name}`)}
         rows={list.rows}
         columns={props.columns}
+        card={props.card}
         visibility={props.visibility}
         rowId={props.rowId}
         open={props.open}

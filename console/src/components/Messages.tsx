@@ -3,6 +3,7 @@ import { IconRefresh } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { ApiError, NoAnswer } from '@/api/errors';
 import { useWords } from '@/i18n/useWords';
+import { fieldOf } from '@/lib/errorFields';
 import { CopyId } from './CopyId';
 import classes from './ui.module.css';
 
@@ -19,12 +20,14 @@ export function useErrorText(): (error: unknown) => string {
 interface ErrorProps {
   error: unknown;
   retry?: () => void;
-  /** The labels of fields, by the names that the API knows them by. */
+  /** The labels of fields, by the names that the API knows them by; of another one the message alone is shown. */
   labels?: Record<string, string>;
+  /** Goes to a field that has a label. */
+  goTo?: (field: string) => void;
 }
 
 /** Why something is not shown or was not done, and what finds the request in the logs. */
-export function ErrorMessage({ error, retry, labels = {} }: ErrorProps) {
+export function ErrorMessage({ error, retry, labels = {}, goTo }: ErrorProps) {
   const { t } = useWords();
   const text = useErrorText()(error);
   const api = error instanceof ApiError ? error : null;
@@ -35,11 +38,29 @@ export function ErrorMessage({ error, retry, labels = {} }: ErrorProps) {
         <ul className={classes.small}>
           {Object.entries(api.fields)
             .filter(([field]) => field !== 'request_id')
-            .map(([field, messages]) => (
-              <li key={field}>
-                {labels[field] ?? <bdi className="ltr">{field}</bdi>}: {messages.join(' · ')}
-              </li>
-            ))}
+            .map(([field, messages]) => {
+              const known = fieldOf(field, Object.keys(labels));
+              const label = known === null ? undefined : labels[known];
+              return (
+                <li key={field}>
+                  {label !== undefined && known !== null && goTo ? (
+                    <button
+                      type="button"
+                      className={classes.link}
+                      onClick={() => {
+                        goTo(known);
+                      }}
+                    >
+                      {label}
+                    </button>
+                  ) : (
+                    label
+                  )}
+                  {label !== undefined && ': '}
+                  {messages.join(' · ')}
+                </li>
+              );
+            })}
         </ul>
       )}
       {api?.requestId && (

@@ -1,4 +1,5 @@
 import { useNow } from '@/hooks/useNow';
+import { usePrinting } from '@/hooks/usePrinting';
 import { useWords } from '@/i18n/useWords';
 import { dayText, exactText, momentText, relativeText } from '@/lib/dates';
 
@@ -15,12 +16,14 @@ export function When({
 }) {
   const { t, language } = useWords();
   const now = useNow();
+  // How long ago it was is soon untrue on paper.
+  const onPaper = usePrinting();
   if (!at) return <span className="dimmed">–</span>;
   const ago = relativeText(at, relative && !ahead ? Math.max(now, Date.parse(at)) : now, language);
   const exact = t('time.inRiyadh', { time: exactText(at, language) });
   return (
     <time dateTime={at} title={relative ? exact : `${exact} · ${ago}`}>
-      {relative ? ago : momentText(at, language)}
+      {relative && !onPaper ? ago : momentText(at, language)}
     </time>
   );
 }

@@ -27,7 +27,15 @@ const leftToRight = new Set<Field['kind']>(['email', 'phone', 'money', 'number',
 export function FieldInput({ field, value, error, disabled, first, change }: Props) {
   const { t, language } = useWords();
   const { kind = 'text', label, hint, required = false, choices = [] } = field;
-  const shared = { label, description: hint, error, disabled, required, 'data-autofocus': first || undefined };
+  const shared = {
+    label,
+    description: hint,
+    error,
+    disabled,
+    required,
+    'data-field': field.name,
+    'data-autofocus': first || undefined,
+  };
   const onText = (event: { currentTarget: { value: string } }) => {
     const { value: typed } = event.currentTarget;
     change(kind === 'email' ? visibleText(typed) : typed);
@@ -96,7 +104,7 @@ export function FieldInput({ field, value, error, disabled, first, change }: Pro
 /** Choices that are all in sight, each with its sentence: one of them, or several. */
 function InSight({ field, value, error, disabled, change }: Omit<Props, 'first'>) {
   const { kind, label, required = false, hint, choices = [] } = field;
-  const shared = { label, description: hint, error, required };
+  const shared = { label, description: hint, error, required, 'data-field': field.name };
   if (kind === 'checks') {
     return (
       <Checkbox.Group

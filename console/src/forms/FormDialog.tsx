@@ -1,15 +1,19 @@
 import { Button, Modal } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import { useMediaQuery } from '@mantine/hooks';
 import { useQueryClient, type QueryKey } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode, type RefObject, type SyntheticEvent } from 'react';
 import { ApiError } from '@/api/errors';
 import { ErrorMessage, useErrorText } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
+import { byField } from '@/lib/errorFields';
+import { narrow } from '@/lib/screen';
 import { Said, Toast, type Done } from './Toast';
 import { FieldInput } from './FieldInput';
 import type { Field, Values } from './fields';
 import { useIntention } from './useIntention';
+import { useFieldCheck } from './useFieldCheck';
 
 interface Props<N extends string> {
   opened: boolean;
@@ -45,10 +49,15 @@ interface Props<N extends string> {
 
 const none: Values = {};
 
+/** A form with more fields than these is a telephone's whole screen. */
+const few = 3;
+
 /** A dialog that does one thing, once. Everything that changes something goes through it. */
 export function FormDialog<N extends string>({ opened, close, ...props }: Props<N>) {
   const { t } = useWords();
   const [held, setHeld] = useState(false);
+  const onTelephone = useMediaQuery(narrow);
+  const isLong = props.fields.length > few || props.size !== undefined;
   // A refusal that the reader has not put away.
   const refusalRef = useRef<unknown>(null);
   return (
@@ -64,6 +73,7 @@ export function FormDialog<N extends string>({ opened, close, ...props }: Props<
       withCloseButton={!held}
       title={props.title}
       size={props.size ?? 'md'}
+      fullScreen={onTelephone && isLong}
       closeButtonProps={{ 'aria-label': t('action.close') }}
     >
       <Form {...props} close={close} onHeld={setHeld} refusalRef={refusalRef} />
@@ -100,10 +110,15 @@ function Form<N extends string>({
   }, [held, onHeld]);
   // Where the keyboard was is disabled while a request is under way. After a refusal it is where that can be put right.
   const form = useRef<HTMLFormElement>(null);
+  const check = useFieldCheck(form);
+  const wrong = check.error ?? error;
   useEffect(() => {
     if (error !== null && !busy)
       form.current?.querySelector<HTMLElement>('[aria-invalid=true], [type=submit]')?.focus();
   }, [error, busy]);
+  useEffect(() => {
+    if (check.tries > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [check.tries]);
   // The dialog goes with what it is about: a row that another person has decided leaves the list that is read again. Why it was refused
   // is then said beside the page.
   const errorText = useErrorText();
@@ -127,11 +142,13 @@ function Form<N extends string>({
   };
 
   const shown = fields.filter(({ when }) => !when || when(values));
-  const messages = error instanceof ApiError ? error.fields : {};
+  const names = shown.map(({ name }) => name);
+  const messages = wrong instanceof ApiError ? byField(wrong.fields, names) : {};
 
   const onSubmit = async (event: SyntheticEvent) => {
     event.preventDefault();
     refusalRef.current = null;
+    if (!check.passes()) return;
     const result = await send();
     if (!result.done && !result.unknown) refusalRef.current = result.error;
     // After a failure, too: what was read before may no longer be true. What the dialog is about stays until its end is known.
@@ -143,7 +160,8 @@ function Form<N extends string>({
   };
 
   return (
-    <form ref={form} className={ui.stack} onSubmit={(event) => void onSubmit(event)}>
+    // What is missing is said in the page's language, which a browser's own words are not.
+    <form ref={form} className={ui.stack} noValidate onSubmit={(event) => void onSubmit(event)}>
       {typeof children === 'function' ? children(values) : children}
       {shown.map((field, index) => (
         <FieldInput
@@ -154,40 +172,47 @@ function Form<N extends string>({
           error={messages[field.name]?.join(' · ')}
           disabled={held}
           change={(value) => {
+            check.forget(field.name);
             setValues((before) => ({ ...before, [field.name]: value }));
           }}
         />
       ))}
       {after?.(values)}
-      {error !== null && (
-        <ErrorMessage error={error} labels={Object.fromEntries(fields.map(({ name, label }) => [name, label]))} />
-      )}
-      {unknown && <p className={ui.text}>{t(keyed ? 'form.unknown' : 'form.unknownOnce')}</p>}
-      <div className={ui.row}>
-        <Button
-          type="submit"
-          classNames={{ root: ui.button ?? '', label: ui.buttonLabel ?? '' }}
-          loading={busy}
-          disabled={!unknown && (blocked?.(values) ?? false)}
-          color={danger ? 'red' : 'cyan'}
-        >
-          {unknown && keyed ? t('form.again') : typeof submitLabel === 'string' ? submitLabel : submitLabel(values)}
-        </Button>
-        {/* Not disabled to the keyboard, which would find nothing at all in the dialog while a request is under way. */}
-        <Button
-          variant="default"
-          aria-disabled={busy}
-          data-disabled={busy}
-          onClick={() => {
-            if (busy) return;
-            if (unknown) reread();
-            refusalRef.current = null;
-            onHeld(false);
-            close();
-          }}
-        >
-          {unknown ? t('form.leave') : (leaveLabel ?? t('action.cancel'))}
-        </Button>
+      <div className={ui.formFoot}>
+        {wrong !== null && (
+          <ErrorMessage
+            error={wrong}
+            labels={Object.fromEntries(fields.map(({ name, label }) => [name, label]))}
+            goTo={check.goTo}
+          />
+        )}
+        {unknown && <p className={ui.text}>{t(keyed ? 'form.unknown' : 'form.unknownOnce')}</p>}
+        <div className={ui.row}>
+          <Button
+            type="submit"
+            classNames={{ root: ui.button ?? '', label: ui.buttonLabel ?? '' }}
+            loading={busy}
+            disabled={!unknown && (blocked?.(values) ?? false)}
+            color={danger ? 'red' : 'cyan'}
+          >
+            {unknown && keyed ? t('form.again') : typeof submitLabel === 'string' ? submitLabel : submitLabel(values)}
+          </Button>
+          {/* Not disabled to the keyboard, which would find nothing at all in the dialog while a request is under way. */}
+          <Button
+            variant="default"
+            aria-disabled={busy}
+            data-disabled={busy}
+            onClick={() => {
+              if (busy) return;
+              if (unknown) reread();
+              refusalRef.current = null;
+              onHeld(false);
+              close();
+            }}
+          >
+            {unknown ? t('form.leave') : (leaveLabel ?? t('action.cancel'))}
+          </Button>
+        </div>
       </div>
     </form>
   );

@@ -23,6 +23,6 @@ export function useBaseFilters() {
   };
   const from: Filter<'date_from'> = { name: 'date_from', label: t('field.from'), kind: 'day', end: true };
   const to: Filter<'date_to'> = { name: 'date_to', label: t('field.to'), kind: 'day', end: true };
-  const booking: Filter<'booking_id'> = { name: 'booking_id', label: t('field.bookingNumber'), kind: 'id' };
+  const booking: Filter<'booking_id'> = { name: 'booking_id', label: t('field.bookingNumber'), kind: 'given' };
   return { search, period, from, to, booking };
 }

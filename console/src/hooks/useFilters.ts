@@ -1,9 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef } from 'react';
-import { useSearchParams } from 'react-router';
+import { useLocation, useNavigate, useSearchParams } from 'react-router';
 
 /** The filters of a list, as they stand in the page's address: a link shows the same list to others. */
 export function useFilters(names: string[], defaults: Record<string, string> = {}) {
-  const [params, setParams] = useSearchParams();
+  const [params] = useSearchParams();
+  const navigate = useNavigate();
+  const location = useLocation();
   const key = params.toString();
 
   const filters = useMemo(() => {
@@ -24,6 +26,19 @@ export function useFilters(names: string[], defaults: Record<string, string> = {
     latest.current = key;
   }, [key]);
 
+  // A filter that is typed takes effect after a moment: a row that was opened meanwhile stays beside the list.
+  const at = useRef(location);
+  useEffect(() => {
+    at.current = location;
+  }, [location]);
+  const change = useCallback(
+    (next: URLSearchParams) => {
+      const { hash } = at.current;
+      void navigate({ search: next.toString(), hash }, { replace: true, state: at.current.state as unknown });
+    },
+    [navigate],
+  );
+
   const set = useCallback(
     (changes: Record<string, string>) => {
       const next = new URLSearchParams(latest.current);
@@ -32,15 +47,15 @@ export function useFilters(names: string[], defaults: Record<string, string> = {
         else next.set(name, value);
       }
       latest.current = next.toString();
-      setParams(next, { replace: true });
+      change(next);
     },
     // eslint-disable-next-line react-hooks/exhaustive-deps -- as above
-    [setParams],
+    [change],
   );
 
   const clear = useCallback(() => {
-    setParams(new URLSearchParams(), { replace: true });
-  }, [setParams]);
+    change(new URLSearchParams());
+  }, [change]);
 
   return { filters, set, clear };
 }

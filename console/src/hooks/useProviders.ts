@@ -17,7 +17,7 @@ export function useProviders() {
   const choices = (data ?? []).map(({ id, name }) => ({ value: id, label: name }));
   const filter: Filter<'provider_id'> = may
     ? { name: 'provider_id', label: t('field.provider'), kind: 'choice', choices }
-    : { name: 'provider_id', label: t('field.provider'), kind: 'id' };
+    : { name: 'provider_id', label: t('field.provider'), kind: 'given' };
   const nameOf = (id: string) => choices.find(({ value }) => value === id)?.label;
   return { filter, choices, may, nameOf };
 }

@@ -8,6 +8,7 @@ import { Day, When } from '@/components/When';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { rateText } from '@/lib/money';
+import { failureText, isOver, paymentState, type PaymentState } from './paymentState';
 
 type Labelled = { status: string; status_label_ar: string; status_label_en: string };
 type Booked = { booking_id: string | null; booking_number?: string | null };
@@ -78,8 +79,14 @@ export function useColumnParts() {
   return { status, booking, created, amount, id, plain };
 }
 
+/** The state of a payment: the same in lists and on its page. */
+export function PaymentBadge({ payment }: { payment: PaymentState }) {
+  const { language } = useWords();
+  return <Badge state={isOver(payment) ? 'EXPIRED' : payment.status}>{paymentState(payment, language)}</Badge>;
+}
+
 export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const { word } = useChoices();
   const parts = useColumnParts();
   return [
@@ -98,7 +105,11 @@ export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
       text: ({ id }) => id,
     },
     parts.plain('kind', t('field.kind'), 5, ({ kind }) => word(kind)),
-    parts.status(),
+    {
+      ...parts.status<Schemas['PaymentTransaction']>(),
+      cell: (row) => <PaymentBadge payment={row} />,
+      text: (row) => paymentState(row, language),
+    },
     parts.booking(),
     parts.amount(),
     parts.plain('method', t('field.method'), 7.25, ({ payment_method, paid_by }) =>
@@ -112,13 +123,9 @@ export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
       cell: ({ reference }) => <CopyId id={reference} whole />,
       text: ({ reference }) => reference ?? '',
     },
-    parts.plain(
-      'failure',
-      t('field.failure'),
-      10,
-      ({ failure_reason, failure_code }) => failure_reason ?? failure_code,
-      { hidden: true },
-    ),
+    parts.plain('failure', t('field.failure'), 10, (row) => row.failure_reason ?? failureText(row, language), {
+      hidden: true,
+    }),
     {
       id: 'captured',
       header: t('field.captured'),
@@ -140,7 +147,7 @@ export function RefundBadge({ refund }: { refund: Schemas['Refund'] }) {
 }
 
 export function useRefundColumns(): Column<Schemas['Refund']>[] {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const { word } = useChoices();
   const parts = useColumnParts();
   return [
@@ -155,7 +162,7 @@ export function useRefundColumns(): Column<Schemas['Refund']>[] {
     parts.plain('type', t('field.type'), 7.5, ({ refund_type }) => word(refund_type)),
     parts.plain('channel', t('field.channel'), 8, ({ channel }) => word(channel)),
     parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason),
-    parts.plain('failure', t('field.failure'), 9, ({ failure_code }) => failure_code, { hidden: true }),
+    parts.plain('failure', t('field.failure'), 9, (row) => failureText(row, language), { hidden: true }),
     {
       id: 'payout',
       header: t('field.payoutReference'),

@@ -88,7 +88,7 @@ const told: Record<TimelineEvent, [Entry['facts'], string]> = {
   ],
   REFUND_FAILED: [
     { amount: 10, currency: 'SAR', failure_code: 'GATEWAY_REJECTED' },
-    'Refund of 10.00 SAR failed (GATEWAY_REJECTED)',
+    'Refund of 10.00 SAR failed (Rejected by the gateway)',
   ],
   REFUND_RETURNED: [{ amount: 10, currency: 'SAR' }, 'Refund of 10.00 SAR came back and is owed to the customer'],
   MESSAGE_QUEUED: [{ notification_kind: 'TRIP_MOVED', channel: 'SMS' }, '“Departure changed” message queued for SMS'],

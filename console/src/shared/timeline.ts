@@ -51,7 +51,9 @@ export function sentence(
   if (!known) return entry.message;
   const { facts } = entry;
   const key = typeof known === 'string' ? known : known(facts);
-  const because = facts.failure_code ? ` (${facts.failure_code})` : '';
+  const because = facts.failure_code
+    ? ` (${t(`failure.${facts.failure_code}`, { defaultValue: facts.failure_code })})`
+    : '';
   const repeated = (facts.deliveries ?? 1) > 1 ? t('timeline.repeated', { times: facts.deliveries }) : '';
   return (
     t(`timeline.${key}`, { ...words(facts, t, language, moment), defaultValue: entry.message }) + because + repeated

@@ -1,12 +1,18 @@
 import { queryOptions } from '@tanstack/react-query';
-import { answered, api } from '../client';
-import { collection, pagesOf } from './lists';
+import { answered, api, listAll } from '../client';
+import { collection } from './lists';
 
 const all = ['bookings'] as const;
+
+/** The least that a page of a list may have: rows about people are counted. */
+const fewest = 10;
 
 export const bookingQueries = {
   all,
   list: collection('/api/v1/admin/bookings', all),
+  /** What a search finds: the first of them, and how many there are. */
+  found: (search: string) =>
+    answered(api.GET('/api/v1/admin/bookings', { params: { query: { search, per_page: fewest } } })),
   one: (id: string) =>
     queryOptions({
       queryKey: [...all, 'one', id],
@@ -20,7 +26,13 @@ export const bookingQueries = {
         answered(api.GET('/api/v1/admin/bookings/{id}/notes', { params: { path: { id } }, signal })),
     }),
   /** Who travels on a trip, for the provider that runs it. */
-  ofTrip: (id: string) => pagesOf([...all, 'of-trip', id], '/api/v1/provider/trips/{id}/bookings', {}, { id }),
+  ofTrip: (id: string, status: string) =>
+    queryOptions({
+      queryKey: [...all, 'of-trip', id, status],
+      // All of them: they are shown in an order of the console's own.
+      queryFn: ({ signal }) =>
+        listAll('/api/v1/provider/trips/{id}/bookings', status === '' ? {} : { status }, signal, { id }),
+    }),
   /** Some booking of a trip, for staff who cannot read the trip itself: it says when that departs, and whose it is. */
   someOfTrip: (trip_id: string) =>
     queryOptions({

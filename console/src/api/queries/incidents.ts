@@ -7,6 +7,11 @@ const all = ['incidents'] as const;
 export const incidentQueries = {
   all,
   list: collection('/api/v1/admin/incidents', all),
+  one: (id: string) =>
+    queryOptions({
+      queryKey: [...all, 'one', id],
+      queryFn: ({ signal }) => answered(api.GET('/api/v1/admin/incidents/{id}', { params: { path: { id } }, signal })),
+    }),
   notes: (id: string) =>
     queryOptions({
       queryKey: [...all, 'notes', id],

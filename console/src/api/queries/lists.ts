@@ -1,4 +1,4 @@
-import type { QueryKey } from '@tanstack/react-query';
+import { queryOptions, skipToken, type QueryKey } from '@tanstack/react-query';
 import { listPage, type FilterName, type FilterValues, type ItemOf, type ListPath, type Page } from '../client';
 
 /** A collection of the API, for a page that lists it: what its answers are kept under, its rows, and the names of its filters. */
@@ -28,3 +28,6 @@ export const pagesOf = <P extends ListPath>(
   queryKey,
   read: (cursor, signal) => listPage(path, filters, cursor, signal, pathParams),
 });
+
+/** In place of a row's query, where rows cannot be read by themselves. */
+export const noRow = queryOptions<never>({ queryKey: ['no-row'], queryFn: skipToken });

@@ -6,6 +6,7 @@ import { downloadFile } from '@/api/download';
 import { auditExportAddress } from '@/api/identity';
 import { auditQueries } from '@/api/queries/audit';
 import { useMay } from '@/app/me';
+import { Beside } from '@/components/Beside';
 import type { Column } from '@/components/columns';
 import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
@@ -16,7 +17,7 @@ import { useErrorText } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
-import { useSelected } from '@/hooks/useSelected';
+import { useBeside } from '@/hooks/useBeside';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 
@@ -36,11 +37,13 @@ function useAuditWords() {
 
 type Entry = Schemas['AuditLog'];
 
+const card = { title: ['action'], meta: ['actor', 'entity', 'created'] };
+
 export function Component() {
   const { t } = useWords();
   const base = useBaseFilters();
   const parts = useColumnParts();
-  const selected = useSelected<Entry>(({ id }) => id);
+  const { open } = useBeside();
   const { actions, entities, word } = useAuditWords();
   const columns: Column<Entry>[] = [
     {
@@ -80,29 +83,31 @@ export function Component() {
       filters={[
         { name: 'action', label: t('audit.action'), kind: 'choice', choices: choicesOf(actions) },
         { name: 'entity', label: t('audit.entity'), kind: 'choice', choices: choicesOf(entities) },
-        { name: 'entity_id', label: t('audit.entity'), kind: 'id' },
-        { name: 'actor_id', label: t('audit.actor'), kind: 'id' },
+        { name: 'entity_id', label: t('audit.entity'), kind: 'given' },
+        { name: 'actor_id', label: t('audit.actor'), kind: 'given' },
         base.period,
         base.from,
         base.to,
       ]}
       columns={columns}
+      card={card}
       list={auditQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"
-      open={selected.open}
+      open={open}
       exports={(filters) => <AuditExport filters={filters} />}
-      above={({ rows }) => (
-        <EntryDetail entry={selected.current(rows)} opened={selected.opened} close={selected.close} />
+      above={({ rows, data }) => (
+        <Beside rows={rows} read={data !== undefined} title={t('nav.audit')}>
+          {(entry, { opened, close }) => <EntryDetail entry={entry} opened={opened} close={close} />}
+        </Beside>
       )}
     />
   );
 }
 
-function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: boolean; close: () => void }) {
+function EntryDetail({ entry, opened, close }: { entry: Entry; opened: boolean; close: () => void }) {
   const { t } = useWords();
   const { actions, entities, word } = useAuditWords();
-  if (!entry) return null;
   return (
     <Detail opened={opened} close={close} title={word(actions, entry.action)}>
       <Facts
@@ -124,15 +129,9 @@ function EntryDetail({ entry, opened, close }: { entry: Entry | null; opened: bo
       />
       <div className={ui.row}>
         {entry.entity_id && (
-          <Link to={`/audit?entity=${entry.entity}&entity_id=${entry.entity_id}`} onClick={close}>
-            {t('audit.sameEntity')}
-          </Link>
+          <Link to={`/audit?entity=${entry.entity}&entity_id=${entry.entity_id}`}>{t('audit.sameEntity')}</Link>
         )}
-        {entry.actor_id && (
-          <Link to={`/audit?actor_id=${entry.actor_id}`} onClick={close}>
-            {t('audit.sameActor')}
-          </Link>
-        )}
+        {entry.actor_id && <Link to={`/audit?actor_id=${entry.actor_id}`}>{t('audit.sameActor')}</Link>}
       </div>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by keyboard */}
       <pre className={`ltr ${ui.code ?? ''}`} tabIndex={0} aria-label={t('field.details')} role="group">

@@ -15,6 +15,8 @@ import { useWords } from '@/i18n/useWords';
 
 type Booking = Schemas['Booking'];
 
+const card = { title: ['contact'], amount: 'amount', badge: 'status', meta: ['number', 'departure'] };
+
 export function Component() {
   const { t } = useWords();
   const navigate = useNavigate();
@@ -26,14 +28,16 @@ export function Component() {
     <ListPage
       name="bookings"
       filters={[
-        base.search(t('search.placeholder')),
+        // The search above all pages is this list's.
+        { name: 'search', label: t('list.search'), kind: 'given' },
         { name: 'status', label: t('field.status'), kind: 'choice', choices: states('booking') },
         base.from,
         base.to,
         providers.filter,
-        { name: 'trip_id', label: t('field.trip'), kind: 'id' },
+        { name: 'trip_id', label: t('field.trip'), kind: 'given' },
       ]}
       columns={columns}
+      card={card}
       list={bookingQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"

@@ -36,9 +36,10 @@ export function Story({ booking, entries }: { booking: Schemas['Booking']; entri
 }
 
 /** The colours that lines of histories have. */
-function toneOf({ kind }: Happening): Entry['kind'] {
+function toneOf(one: Happening): Entry['kind'] {
+  const { kind } = one;
   if (kind === 'paid') return 'LEDGER';
-  if (kind === 'failed') return 'INCIDENT';
+  if (kind === 'failed') return one.code === 'EXPIRED' ? 'STATE_CHANGE' : 'INCIDENT';
   return kind === 'booked' ? 'STATE_CHANGE' : 'REFUND';
 }
 
@@ -55,7 +56,9 @@ function useTell() {
       case 'paid':
         return t('booking.event.paid', { amount: moneyText(one.amount, language, one.currency) });
       case 'failed':
-        return `${t('booking.event.failed')}${one.code ? ` (${one.code})` : ''}`;
+        // Nothing has failed when the time to pay is over.
+        if (one.code === 'EXPIRED') return t('failure.EXPIRED');
+        return `${t('booking.event.failed')}${one.code ? ` (${t(`failure.${one.code}`, { defaultValue: one.code })})` : ''}`;
       case 'decided':
         return t('booking.event.decided', { status: label(one.request, 'status') });
       default:

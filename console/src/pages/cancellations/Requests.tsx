@@ -1,19 +1,13 @@
-import { useState } from 'react';
-import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '@/api/client';
-import { ApiError } from '@/api/errors';
 import { cancellationQueries } from '@/api/queries/cancellations';
-import { Answer } from '@/components/Card';
+import { Beside } from '@/components/Beside';
 import type { Column } from '@/components/columns';
-import { Detail } from '@/components/Detail';
 import { ListPage } from '@/components/ListPage';
 import { Money } from '@/components/Money';
-import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
 import { useBeside } from '@/hooks/useBeside';
 import { useChoices } from '@/hooks/useChoices';
-import type { List } from '@/hooks/useList';
 import { useProviders } from '@/hooks/useProviders';
 import { useWords } from '@/i18n/useWords';
 import { rateText } from '@/lib/money';
@@ -21,6 +15,13 @@ import { useColumnParts } from '@/shared/columns';
 import { RequestDetail } from './RequestDetail';
 
 type Request = Schemas['CancellationRequest'];
+
+const card = {
+  title: ['customer', 'booking'],
+  amount: 'refund_amount',
+  badge: 'status',
+  meta: ['booking', 'departure'],
+};
 
 export function Component() {
   const { t } = useWords();
@@ -38,39 +39,24 @@ export function Component() {
       ]}
       defaults={{ status: 'REQUESTED' }}
       columns={useColumns()}
+      card={card}
       list={cancellationQueries.list}
       rowId={({ id }) => id}
       sort="requested_at"
       open={open}
-      above={(list) => <Beside list={list} />}
+      above={({ rows, data }) => (
+        // What its approval would do, the list does not know.
+        <Beside
+          rows={rows}
+          read={data !== undefined}
+          title={t('cancellation.title')}
+          one={cancellationQueries.one}
+          saysMore
+        >
+          {(request, beside) => <RequestDetail request={request} {...beside} />}
+        </Beside>
+      )}
     />
-  );
-}
-
-/** The request that the address names, also when the list does not show it, or shows it no longer. */
-function Beside({ list }: { list: List<Request> }) {
-  const { t } = useWords();
-  const { id, close } = useBeside();
-  const [kept, setKept] = useState<Request | null>(null);
-  const one = useQuery({ ...cancellationQueries.one(id ?? ''), enabled: id !== null });
-  const found = one.data?.data ?? list.rows.find((row) => row.id === id) ?? (kept?.id === id ? kept : null);
-  // It stays in sight while it closes.
-  if (found !== null && found !== kept) setKept(found);
-  if (id !== null && found === null && one.isError) {
-    return (
-      <Detail opened close={close} title={t('cancellation.title')}>
-        {one.error instanceof ApiError && one.error.status === 404 ? (
-          <p className={ui.text}>{t('cancellation.notFound')}</p>
-        ) : (
-          <Answer query={one}>{() => null}</Answer>
-        )}
-      </Detail>
-    );
-  }
-  return (
-    kept && (
-      <RequestDetail request={kept} asking={id === kept.id && one.isPending} opened={id === kept.id} close={close} />
-    )
   );
 }
 
@@ -84,19 +70,19 @@ function useColumns(): Column<Request>[] {
   ): Column<Request> => ({
     id: name,
     header,
-    width: 7.5,
+    width: 7,
     align: 'end',
     cell: ({ quote }) => <Money amount={quote[name]} currency={quote.currency} />,
     text: ({ quote }) => quote[name].toFixed(2),
     ...more,
   });
   return [
-    parts.booking(),
-    { ...parts.status<Request>(), width: 8 },
+    { ...parts.booking<Request>(), width: 7 },
+    { ...parts.status<Request>(), width: 7.25 },
     {
       id: 'requested',
       header: t('cancellation.requestedAt'),
-      width: 7.5,
+      width: 7,
       sort: 'requested_at',
       cell: ({ requested_at }) => <When at={requested_at} relative />,
       text: ({ requested_at }) => requested_at,
@@ -104,15 +90,15 @@ function useColumns(): Column<Request>[] {
     {
       id: 'departure',
       header: t('field.departure'),
-      width: 10.25,
+      width: 9.75,
       cell: ({ departure_at }) => <When at={departure_at} />,
       text: ({ departure_at }) => departure_at ?? '',
     },
-    parts.plain('customer', t('field.customer'), 8, ({ customer_name }) => customer_name ?? null),
+    parts.plain('customer', t('field.customer'), 7.25, ({ customer_name }) => customer_name ?? null),
     {
       id: 'seats',
       header: t('field.seats'),
-      width: 3.75,
+      width: 3.5,
       align: 'end',
       cell: ({ quote }) => quote.seats,
       text: ({ quote }) => String(quote.seats),
@@ -131,7 +117,7 @@ function useColumns(): Column<Request>[] {
       },
     ),
     parts.plain('trip', t('field.trip'), 9, ({ trip_title }) => trip_title ?? null, { hidden: true }),
-    parts.plain('provider', t('field.provider'), 8, ({ provider_name }) => provider_name ?? null),
+    parts.plain('provider', t('field.provider'), 7, ({ provider_name }) => provider_name ?? null),
     parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason, { hidden: true }),
     {
       id: 'decided',

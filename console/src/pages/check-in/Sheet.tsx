@@ -1,3 +1,4 @@
+import { PrintedAt } from '@/components/PageHead';
 import { useWords } from '@/i18n/useWords';
 import { momentText, timeText } from '@/lib/dates';
 import type { Passenger, TripHead } from './kept';
@@ -47,7 +48,7 @@ export function Sheet({ trip, passengers }: { trip: TripHead; passengers: Passen
           ))}
         </tbody>
       </table>
-      <p>{t('time.zone')}</p>
+      <PrintedAt />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { dashboardQueries } from '@/api/queries/dashboard';
 import { incidentQueries } from '@/api/queries/incidents';
 import { useMay, useMe } from '@/app/me';
 import { Badge } from '@/components/Badge';
+import { Beside } from '@/components/Beside';
 import type { Column } from '@/components/columns';
 import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
@@ -18,8 +19,8 @@ import { When } from '@/components/When';
 import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { IncidentKind } from '@/gen/enums';
+import { useBeside } from '@/hooks/useBeside';
 import { useChoices } from '@/hooks/useChoices';
-import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { moneyText } from '@/lib/money';
 import { GiveBack } from '@/pages/payments/GiveBack';
@@ -29,13 +30,15 @@ import { Assign, useAssignees } from './Assign';
 
 type Incident = Schemas['Incident'];
 
+const card = { title: ['kind'], badge: 'status', meta: ['booking', 'assignee', 'created'] };
+
 export function Component() {
   const { t, label, language } = useWords();
   const { choices, states } = useChoices();
   const parts = useColumnParts();
   const me = useMe();
   const assignees = useAssignees();
-  const selected = useSelected<Incident>(({ id }) => id);
+  const { open } = useBeside();
   const columns: Column<Incident>[] = [
     parts.status(),
     parts.plain('kind', t('field.kind'), 10.5, (row) => label(row, 'kind')),
@@ -80,29 +83,23 @@ export function Component() {
       ]}
       defaults={{ status: 'OPEN' }}
       columns={columns}
+      card={card}
       list={incidentQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"
-      open={selected.open}
-      above={({ rows }) => (
-        <IncidentDetail incident={selected.current(rows)} opened={selected.opened} close={selected.close} />
+      open={open}
+      above={({ rows, data }) => (
+        <Beside rows={rows} read={data !== undefined} title={t('nav.incidents')} one={incidentQueries.one}>
+          {(incident, { opened, close }) => <IncidentDetail incident={incident} opened={opened} close={close} />}
+        </Beside>
       )}
     />
   );
 }
 
-function IncidentDetail({
-  incident,
-  opened,
-  close,
-}: {
-  incident: Incident | null;
-  opened: boolean;
-  close: () => void;
-}) {
+function IncidentDetail({ incident, opened, close }: { incident: Incident; opened: boolean; close: () => void }) {
   const { t, label, language } = useWords();
   const may = useMay();
-  if (!incident) return null;
   const { links } = incident;
   // The workflow is named for its trip.
   const tripId =

@@ -1,5 +1,4 @@
 import { Button, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconScale } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'react-router';
@@ -14,6 +13,7 @@ import { More } from '@/components/More';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
+import { usePanel } from '@/hooks/useBeside';
 import { usePages } from '@/hooks/usePages';
 import { useWords } from '@/i18n/useWords';
 import { momentOf } from '@/lib/dates';
@@ -24,7 +24,7 @@ type Row = Schemas['ProviderBalance'];
 export function Balances() {
   const { t } = useWords();
   const may = useMay();
-  const [opened, { open, close }] = useDisclosure();
+  const { opened, open, close } = usePanel('balances');
   if (!may('ListProviderBalances')) return null;
   return (
     <>

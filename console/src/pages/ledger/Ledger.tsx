@@ -1,15 +1,14 @@
-import { useDisclosure } from '@mantine/hooks';
 import { useCallback, useMemo, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import type { Schemas } from '@/api/client';
 import { recordQueries } from '@/api/queries/records';
 import { useMay } from '@/app/me';
+import { Beside } from '@/components/Beside';
 import { Detail } from '@/components/Detail';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useBeside, usePanel } from '@/hooks/useBeside';
 import { useChoices } from '@/hooks/useChoices';
 import { useProviders } from '@/hooks/useProviders';
-import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useRecordColumns } from '@/shared/columns';
 import { LedgerExports } from '@/shared/ExportMenu';
@@ -21,7 +20,12 @@ import { SelectFound } from './SelectFound';
 import { Totals } from './Totals';
 import { Transfer } from './Transfer';
 
-type FinancialRecord = Schemas['FinancialRecord'];
+const card = {
+  title: ['provider', 'number'],
+  amount: 'net_amount',
+  badge: 'status',
+  meta: ['booking', 'kind', 'date'],
+};
 
 export function Component() {
   const { t, language } = useWords();
@@ -29,8 +33,8 @@ export function Component() {
   const { states } = useChoices();
   const base = useBaseFilters();
   const providers = useProviders();
-  const selected = useSelected<FinancialRecord>(({ id }) => id);
-  const [historyShown, history] = useDisclosure();
+  const { open } = useBeside();
+  const history = usePanel('exports');
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   // What is selected is of the list that is seen: with other filters nothing is.
   const address = useSearchParams()[0].toString();
@@ -69,13 +73,14 @@ export function Component() {
         base.from,
         base.to,
         base.booking,
-        { name: 'ad_campaign_id', label: t('field.campaign'), kind: 'id' },
+        { name: 'ad_campaign_id', label: t('field.campaign'), kind: 'given' },
       ]}
       columns={columns}
+      card={card}
       list={recordQueries.list}
       rowId={({ id }) => id}
       sort="-record_date"
-      open={selected.open}
+      open={open}
       {...(may('MarkRecordsTransferred') && { selection: { ids, toggle, toggleAll } })}
       actions={<Balances />}
       exports={(filters) => <LedgerExports filters={filters} history={history.open} />}
@@ -90,10 +95,12 @@ export function Component() {
               setIds(new Set());
             }}
           />
-          <Detail opened={historyShown} close={history.close} title={t('export.history')}>
+          <Detail opened={history.opened} close={history.close} title={t('export.history')}>
             <Exports kind="FINANCIAL_RECORDS" />
           </Detail>
-          <RecordDetail record={selected.current(list.rows)} opened={selected.opened} close={selected.close} />
+          <Beside rows={list.rows} read={list.data !== undefined} title={t('field.line')}>
+            {(record, { opened, close }) => <RecordDetail record={record} opened={opened} close={close} />}
+          </Beside>
         </>
       )}
     />

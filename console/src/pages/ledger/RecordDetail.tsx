@@ -22,7 +22,7 @@ import { rateText } from '@/lib/money';
 type FinancialRecord = Schemas['FinancialRecord'];
 
 interface Props {
-  record: FinancialRecord | null;
+  record: FinancialRecord;
   opened: boolean;
   close: () => void;
   /** Provider roles look, and have no pages of payments and bookings. */
@@ -32,7 +32,6 @@ interface Props {
 export function RecordDetail({ record, opened, close, own = false }: Props) {
   const { t, language } = useWords();
   const { word } = useChoices();
-  if (!record) return null;
   const money = (amount: number) => <Money key="v" amount={amount} currency={record.currency} />;
   return (
     <Detail

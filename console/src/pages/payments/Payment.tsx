@@ -16,13 +16,15 @@ import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { moneyText } from '@/lib/money';
 import { RefundTable } from '@/pages/refunds/RefundTable';
+import { PaymentBadge } from '@/shared/columns';
+import { failureText } from '@/shared/paymentState';
 import { Timeline } from '@/shared/Timeline';
 import { GiveBack } from './GiveBack';
 import { heldMoney, refundableOf } from './money';
 import { RefundCampaign } from './RefundCampaign';
 
 export function Component() {
-  const { t, label } = useWords();
+  const { t } = useWords();
   const { word } = useChoices();
   const { id = '' } = useParams();
   const payment = useQuery(paymentQueries.one(id));
@@ -36,9 +38,13 @@ export function Component() {
           found ? (
             <span className={ui.row}>
               {word(found.kind)} <Money amount={found.amount} currency={found.currency} />
-              <Badge state={held?.state === 'DONE' ? 'REFUNDED' : found.status}>
-                {held ? t(`payment.state.${held.state}`) : label(found, 'status')}
-              </Badge>
+              {held ? (
+                <Badge state={held.state === 'DONE' ? 'REFUNDED' : found.status}>
+                  {t(`payment.state.${held.state}`)}
+                </Badge>
+              ) : (
+                <PaymentBadge payment={found} />
+              )}
             </span>
           ) : (
             t('payment.title')
@@ -71,7 +77,7 @@ export function Component() {
 }
 
 function PaymentFacts({ payment }: { payment: Schemas['PaymentTransactionDetail'] }) {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const { word } = useChoices();
   return (
     <Card title={t('field.details')}>
@@ -103,7 +109,7 @@ function PaymentFacts({ payment }: { payment: Schemas['PaymentTransactionDetail'
           ],
           [t('field.gateway'), word(payment.provider)],
           [t('field.reference'), <CopyId key="v" id={payment.reference} whole />],
-          [t('field.failure'), payment.failure_code],
+          [t('field.failure'), failureText(payment, language)],
           [t('field.failureReason'), payment.failure_reason],
           [
             t('field.captured'),

@@ -7,6 +7,8 @@ import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { usePaymentColumns } from '@/shared/columns';
 
+const card = { title: ['booking', 'kind'], amount: 'amount', badge: 'status', meta: ['kind', 'method', 'created'] };
+
 export function Component() {
   const { t } = useWords();
   const navigate = useNavigate();
@@ -27,6 +29,7 @@ export function Component() {
         { name: 'reference', label: t('field.reference'), kind: 'text' },
       ]}
       columns={usePaymentColumns()}
+      card={card}
       list={paymentQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"

@@ -8,6 +8,8 @@ import { BusPhotos } from './BusPhotos';
 import type { ResourceFields } from './resourceFields';
 import { ResourcePage } from './ResourcePage';
 
+const card = { title: ['plate'], badge: 'status', meta: ['model', 'driver', 'company'] };
+
 export function Component() {
   const { t, label } = useWords();
   const { states } = useChoices();
@@ -53,6 +55,7 @@ export function Component() {
         { name: 'status', label: t('field.status'), kind: 'choice', choices: status },
       ]}
       fields={fields}
+      card={card}
       fresh={{ status: 'ACTIVE' }}
       titleOf={({ plate_number }) => plate_number}
       above={(row) => <BusPhotos bus={row} />}

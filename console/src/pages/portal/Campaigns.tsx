@@ -71,6 +71,8 @@ function useFields(): ResourceFields<Campaign, Schemas['AdCampaignInput'], Schem
   ];
 }
 
+const card = { title: ['title'], amount: 'amount', badge: 'status', meta: ['starts', 'ends', 'company'] };
+
 export function Component() {
   const { t } = useWords();
   const { states } = useChoices();
@@ -85,6 +87,7 @@ export function Component() {
         { name: 'status', label: t('field.status'), kind: 'choice', choices: states('campaign') },
       ]}
       fields={useFields()}
+      card={card}
       fresh={{}}
       titleOf={({ title }) => title}
       editable={({ status }) => unpaid.has(status)}

@@ -1,21 +1,21 @@
-import type { Schemas } from '@/api/client';
 import { recordQueries } from '@/api/queries/records';
+import { Beside } from '@/components/Beside';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useBeside } from '@/hooks/useBeside';
 import { useChoices } from '@/hooks/useChoices';
-import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { BalanceCard } from '@/pages/ledger/BalanceCard';
 import { RecordDetail } from '@/pages/ledger/RecordDetail';
 import { useRecordColumns } from '@/shared/columns';
 
-type FinancialRecord = Schemas['FinancialRecord'];
+const card = { title: ['number'], amount: 'net_amount', badge: 'status', meta: ['kind', 'date'] };
 
 export function Component() {
   const { t } = useWords();
   const { states } = useChoices();
   const base = useBaseFilters();
-  const selected = useSelected<FinancialRecord>(({ id }) => id);
+  const { open } = useBeside();
   // A company has no page of bookings to go to.
   const columns = useRecordColumns(true).filter(({ id }) => id !== 'booking');
   return (
@@ -30,14 +30,17 @@ export function Component() {
         base.booking,
       ]}
       columns={columns}
+      card={card}
       list={recordQueries.own}
       rowId={({ id }) => id}
       sort="-record_date"
-      open={selected.open}
-      above={({ rows }) => (
+      open={open}
+      above={({ rows, data }) => (
         <>
           <BalanceCard />
-          <RecordDetail own record={selected.current(rows)} opened={selected.opened} close={selected.close} />
+          <Beside rows={rows} read={data !== undefined} title={t('field.line')}>
+            {(record, { opened, close }) => <RecordDetail own record={record} opened={opened} close={close} />}
+          </Beside>
         </>
       )}
     />

@@ -4,22 +4,25 @@ import { useLocation } from 'react-router';
 import { campaignQuery, campaigns } from '@/api/queries/resources';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
+import { isUuid } from '@/lib/ids';
 import { PayCampaign } from './PayCampaign';
 
-const isId = (text: string) => /^[\da-f-]{36}$/i.test(text);
+/** Before the campaign's id: the id alone opens the campaign beside the list. */
+const mark = '#paid-';
 
 /** After the gateway's page: what became of the payment of the campaign that the address ends with, and another try. */
 export function PaidOrNot() {
   const { t } = useWords();
   const queries = useQueryClient();
-  const id = useLocation().hash.slice(1);
+  const { hash } = useLocation();
+  const id = hash.startsWith(mark) ? hash.slice(mark.length) : '';
   const { data } = useQuery({
     ...campaignQuery(id),
-    enabled: isId(id),
+    enabled: isUuid(id),
     // The gateway says it to the service by a message of its own, which may come later than the browser.
     refetchInterval: ({ state }) => (state.data?.data.status === 'PENDING_PAYMENT' ? 2_000 : false),
   });
-  const campaign = isId(id) ? data?.data : undefined;
+  const campaign = isUuid(id) ? data?.data : undefined;
   const status = campaign?.status;
   useEffect(() => {
     if (status !== undefined && status !== 'PENDING_PAYMENT')

@@ -9,7 +9,8 @@ import type { Collection } from '@/api/queries/lists';
 import type { Resource } from '@/api/queries/resources';
 import { isProvider, useMay, useMe } from '@/app/me';
 import type { PageName } from '@/app/nav';
-import type { Column } from '@/components/columns';
+import { Beside } from '@/components/Beside';
+import type { CardOf, Column } from '@/components/columns';
 import { CopyId } from '@/components/CopyId';
 import { Detail } from '@/components/Detail';
 import { Facts } from '@/components/Facts';
@@ -20,8 +21,8 @@ import { When } from '@/components/When';
 import { bodyOf, valuesOf, type Field, type Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { Said } from '@/forms/Toast';
+import { useBeside } from '@/hooks/useBeside';
 import { useProviders } from '@/hooks/useProviders';
-import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { columnsOf, factsOf, formOf, type ResourceFields, type Row } from './resourceFields';
 
@@ -35,6 +36,8 @@ interface Props<T, B, P, F extends string> {
   sort?: string;
   /** Once each: form, columns and facts follow from them. */
   fields: ResourceFields<T, B, P>;
+  /** A row on a telephone. */
+  card: CardOf;
   /** What a new one's form begins with. */
   fresh: Values;
   titleOf: (row: T) => string;
@@ -61,7 +64,7 @@ export function ResourcePage<T extends Row & Affected, B, P, F extends string>(p
   const me = useMe();
   const may = useMay();
   const providers = useProviders();
-  const selected = useSelected<T>(({ id }) => id);
+  const { open } = useBeside();
   const staff = !isProvider(me);
   const company: Column<T> = {
     id: 'company',
@@ -79,19 +82,19 @@ export function ResourcePage<T extends Row & Affected, B, P, F extends string>(p
       list={list}
       filters={staff ? [...props.filters, providers.filter] : props.filters}
       columns={staff ? [...columns, company] : columns}
+      card={props.card}
       rowId={({ id }) => id}
       defaults={{ sort: props.sort ?? '-created_at' }}
-      open={selected.open}
+      open={open}
       actions={may(props.creates) && <Add page={props} companies={staff ? providers.choices : null} />}
-      above={({ rows }) => {
-        const row = selected.current(rows);
-        return (
-          <>
-            {props.notice}
-            {row && (
-              <Detail opened={selected.opened} close={selected.close} title={<bdi>{props.titleOf(row)}</bdi>}>
+      above={({ rows, data }) => (
+        <>
+          {props.notice}
+          <Beside rows={rows} read={data !== undefined} title={t(`nav.${props.name}`)} one={props.of.one}>
+            {(row, { opened, close }) => (
+              <Detail opened={opened} close={close} title={<bdi>{props.titleOf(row)}</bdi>}>
                 <div className={ui.row}>
-                  {(props.editable?.(row) ?? true) && <Change page={props} row={row} close={selected.close} />}
+                  {(props.editable?.(row) ?? true) && <Change page={props} row={row} close={close} />}
                   {props.actions?.(row)}
                 </div>
                 {props.above?.(row)}
@@ -101,9 +104,9 @@ export function ResourcePage<T extends Row & Affected, B, P, F extends string>(p
                 {props.below?.(row)}
               </Detail>
             )}
-          </>
-        );
-      }}
+          </Beside>
+        </>
+      )}
     />
   );
 }

@@ -8,6 +8,8 @@ import { useColumnParts } from '@/shared/columns';
 import type { ResourceFields } from './resourceFields';
 import { ResourcePage } from './ResourcePage';
 
+const card = { title: ['name'], badge: 'status', meta: ['city', 'company'] };
+
 export function Component() {
   const { t, label } = useWords();
   const { states } = useChoices();
@@ -53,6 +55,7 @@ export function Component() {
         { name: 'city', label: t('field.city'), kind: 'text' },
       ]}
       fields={fields}
+      card={card}
       fresh={{ status: 'ACTIVE' }}
       titleOf={({ name }) => name}
     />

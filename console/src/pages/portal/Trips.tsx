@@ -100,6 +100,8 @@ function useFields(): ResourceFields<Trip, Schemas['TripInput'], Schemas['TripPa
   ];
 }
 
+const card = { title: ['title'], amount: 'price', badge: 'status', meta: ['departure', 'seats', 'route'] };
+
 export function Component() {
   const { t } = useWords();
   const may = useMay();
@@ -120,6 +122,7 @@ export function Component() {
       ]}
       sort="-departure_at"
       fields={useFields()}
+      card={card}
       fresh={{ type: 'TOURISM' }}
       titleOf={({ title }) => title}
       editable={(row) => !isCalledOff(row)}

@@ -20,6 +20,9 @@ import { rateText } from '@/lib/money';
 import { useColumnParts } from '@/shared/columns';
 import { useProviderFields } from './fields';
 
+const balanceCard = { title: ['name'], amount: 'payable_amount', meta: ['last'] };
+const companyCard = { title: ['name'], badge: 'status', meta: ['city', 'phone'] };
+
 /** Administrators see companies as a whole; finance staff what they may of them: name and balance. */
 export function Component() {
   const may = useMay();
@@ -57,6 +60,7 @@ function CompanyBalances() {
       name="providers"
       filters={[]}
       columns={columns}
+      card={balanceCard}
       list={recordQueries.companies}
       rowId={({ id }) => id}
       defaults={{ sort: 'name' }}
@@ -91,6 +95,7 @@ function Companies() {
         { name: 'status', label: t('field.status'), kind: 'choice', choices: states('company') },
       ]}
       columns={columns}
+      card={companyCard}
       list={providerQueries.list}
       rowId={({ id }) => id}
       defaults={{ sort: 'name' }}

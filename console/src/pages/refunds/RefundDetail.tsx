@@ -11,6 +11,7 @@ import { Day, When } from '@/components/When';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { RefundBadge } from '@/shared/columns';
+import { failureText } from '@/shared/paymentState';
 import { RefundActions } from './RefundActions';
 
 /** A refund beside its list, read by itself: what is decided meanwhile is seen here, also once the list has lost it. */
@@ -19,15 +20,14 @@ export function RefundDetail({
   opened,
   close,
 }: {
-  refund: Schemas['Refund'] | null;
+  refund: Schemas['Refund'];
   opened: boolean;
   close: () => void;
 }) {
   const { t, language } = useWords();
   const { word } = useChoices();
-  const query = useQuery({ ...refundQueries.one(row?.id ?? ''), enabled: row !== null && opened });
+  const query = useQuery({ ...refundQueries.one(row.id), enabled: opened });
   const refund = query.data?.data ?? row;
-  if (!refund) return null;
   return (
     <Detail
       opened={opened}
@@ -65,7 +65,7 @@ export function RefundDetail({
           [t('refund.gatewayId'), refund.gateway_refund_id && <CopyId key="v" id={refund.gateway_refund_id} whole />],
           [t('refund.insteadOf'), refund.instead_of && <CopyId key="v" id={refund.instead_of} />],
           [t('field.reason'), refund.reason && <bdi key="v">{refund.reason}</bdi>],
-          [t('field.failure'), refund.failure_code],
+          [t('field.failure'), failureText(refund, language)],
           [
             t('refund.requestedBy'),
             refund.requested_by_name ? (

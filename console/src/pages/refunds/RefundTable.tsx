@@ -1,10 +1,12 @@
 import type { Schemas } from '@/api/client';
+import { refundQueries } from '@/api/queries/refunds';
+import { Beside } from '@/components/Beside';
 import type { Column } from '@/components/columns';
 import { MiniTable } from '@/components/MiniTable';
 import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
 import { Day } from '@/components/When';
-import { useSelected } from '@/hooks/useSelected';
+import { useBeside } from '@/hooks/useBeside';
 import { useWords } from '@/i18n/useWords';
 import { useRefundColumns } from '@/shared/columns';
 import { RefundDetail } from './RefundDetail';
@@ -19,7 +21,7 @@ export function RefundTable({
   back?: Schemas['BookingRefund'][] | undefined;
 }) {
   const { t } = useWords();
-  const selected = useSelected<Schemas['Refund']>(({ id }) => id);
+  const { open } = useBeside();
   const columns = useRefundColumns().filter(
     ({ id }) => !['booking', 'payout', 'amount', 'customer', 'provider'].includes(id),
   );
@@ -32,7 +34,7 @@ export function RefundTable({
         type="button"
         className={ui.link}
         onClick={() => {
-          selected.open(row);
+          open(row);
         }}
       >
         <span className="hidden-words">{t('booking.openRefund')} </span>
@@ -53,7 +55,9 @@ export function RefundTable({
   return (
     <>
       <MiniTable label={t('nav.refunds')} rows={refunds} columns={shown} rowId={({ id }) => id} />
-      <RefundDetail refund={selected.chosen} opened={selected.opened} close={selected.close} />
+      <Beside rows={refunds} read title={t('refund.title')} one={refundQueries.one}>
+        {(refund, { opened, close }) => <RefundDetail refund={refund} opened={opened} close={close} />}
+      </Beside>
     </>
   );
 }

@@ -1,23 +1,28 @@
-import type { Schemas } from '@/api/client';
 import { refundQueries } from '@/api/queries/refunds';
+import { Beside } from '@/components/Beside';
 import { ListPage } from '@/components/ListPage';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useBeside } from '@/hooks/useBeside';
 import { RefundChannel } from '@/gen/enums';
 import { useChoices } from '@/hooks/useChoices';
 import { useProviders } from '@/hooks/useProviders';
-import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useRefundColumns } from '@/shared/columns';
 import { RefundDetail } from './RefundDetail';
 
-type Refund = Schemas['Refund'];
+const card = {
+  title: ['customer', 'booking'],
+  amount: 'amount',
+  badge: 'status',
+  meta: ['booking', 'channel', 'created'],
+};
 
 export function Component() {
   const { t } = useWords();
   const { choices, states } = useChoices();
   const providers = useProviders();
   const base = useBaseFilters();
-  const selected = useSelected<Refund>(({ id }) => id);
+  const { open } = useBeside();
   const yes = [{ value: 'true', label: t('answer.yes') }];
   return (
     <ListPage
@@ -33,14 +38,19 @@ export function Component() {
         base.from,
         base.to,
         base.booking,
-        { name: 'payment_transaction_id', label: t('field.payment'), kind: 'id' },
+        { name: 'payment_transaction_id', label: t('field.payment'), kind: 'given' },
       ]}
       columns={useRefundColumns()}
+      card={card}
       list={refundQueries.list}
       rowId={({ id }) => id}
       sort="-created_at"
-      open={selected.open}
-      above={() => <RefundDetail refund={selected.chosen} opened={selected.opened} close={selected.close} />}
+      open={open}
+      above={({ rows, data }) => (
+        <Beside rows={rows} read={data !== undefined} title={t('refund.title')} one={refundQueries.one}>
+          {(refund, { opened, close }) => <RefundDetail refund={refund} opened={opened} close={close} />}
+        </Beside>
+      )}
     />
   );
 }

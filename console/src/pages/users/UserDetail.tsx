@@ -17,10 +17,9 @@ import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { useRoleChoices } from './roles';
 
-export function UserDetail({ user, opened, close }: { user: ManagedUser | null; opened: boolean; close: () => void }) {
+export function UserDetail({ user, opened, close }: { user: ManagedUser; opened: boolean; close: () => void }) {
   const { t } = useWords();
   const { word } = useChoices();
-  if (!user) return null;
   return (
     <Detail
       opened={opened}
@@ -31,7 +30,7 @@ export function UserDetail({ user, opened, close }: { user: ManagedUser | null; 
         </span>
       }
     >
-      <Actions user={user} />
+      <Actions user={user} leave={close} />
       <Facts
         of={[
           [t('field.email'), <CopyId key="v" id={user.email} />],
@@ -58,7 +57,7 @@ interface Action {
   submit: (values: Values, key: string, changed: FieldsOf<UserChange>) => Promise<unknown>;
 }
 
-function useActions(user: ManagedUser): Action[] {
+function useActions(user: ManagedUser, leave: () => void): Action[] {
   const { t } = useWords();
   const me = useMe();
   const roleChoices = useRoleChoices();
@@ -92,14 +91,14 @@ function useActions(user: ManagedUser): Action[] {
     plain('unlock', user.state === 'LOCKED' || (Boolean(user.locked_until) && other)),
     plain('lock', user.state !== 'LOCKED' && other, true),
     plain('reset-second-factor', user.second_factor && other, true),
-    { name: 'remove', shown: other, danger: true, fields: [], submit: () => removeUser(user.id) },
+    { name: 'remove', shown: other, danger: true, fields: [], submit: () => removeUser(user.id).then(leave) },
   ];
 }
 
-function Actions({ user }: { user: ManagedUser }) {
+function Actions({ user, leave }: { user: ManagedUser; leave: () => void }) {
   const { t } = useWords();
   const [name, setName] = useState<Action['name'] | null>(null);
-  const actions = useActions(user).filter(({ shown }) => shown);
+  const actions = useActions(user, leave).filter(({ shown }) => shown);
   const action = actions.find((each) => each.name === name);
   return (
     <div className={ui.row}>

@@ -4,6 +4,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { createUser, type ManagedUser, type NewUser } from '@/api/identity';
 import { userQueries } from '@/api/queries/users';
 import { Badge } from '@/components/Badge';
+import { Beside } from '@/components/Beside';
 import type { Column } from '@/components/columns';
 import { ListPage } from '@/components/ListPage';
 import { When } from '@/components/When';
@@ -11,12 +12,14 @@ import { bodyOf, type FieldsOf } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
 import { AccountState, PlatformRole } from '@/gen/enums';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
+import { useBeside } from '@/hooks/useBeside';
 import { useChoices } from '@/hooks/useChoices';
-import { useSelected } from '@/hooks/useSelected';
 import { useWords } from '@/i18n/useWords';
 import { useColumnParts } from '@/shared/columns';
 import { UserDetail } from './UserDetail';
 import { useRoleChoices } from './roles';
+
+const card = { title: ['name'], badge: 'state', meta: ['role', 'email'] };
 
 export function Component() {
   const { t } = useWords();
@@ -24,7 +27,7 @@ export function Component() {
   const base = useBaseFilters();
   const parts = useColumnParts();
   const roleChoices = useRoleChoices();
-  const selected = useSelected<ManagedUser>(({ id }) => id);
+  const { open } = useBeside();
   const columns: Column<ManagedUser>[] = [
     parts.plain('name', t('field.name'), 10, ({ name }) => name),
     parts.plain('email', t('field.email'), 12.5, ({ email }) => email),
@@ -58,11 +61,16 @@ export function Component() {
         { name: 'state', label: t('field.status'), kind: 'choice', choices: choices(AccountState) },
       ]}
       columns={columns}
+      card={card}
       list={userQueries.list}
       rowId={({ id }) => id}
-      open={selected.open}
+      open={open}
       actions={<Invite />}
-      above={({ rows }) => <UserDetail user={selected.current(rows)} opened={selected.opened} close={selected.close} />}
+      above={({ rows, data }) => (
+        <Beside rows={rows} read={data !== undefined} title={t('nav.users')} one={userQueries.one}>
+          {(user, { opened, close }) => <UserDetail user={user} opened={opened} close={close} />}
+        </Beside>
+      )}
     />
   );
 }
