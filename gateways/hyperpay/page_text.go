@@ -23,7 +23,7 @@ var arabic = map[string]string{
 var english = map[string]string{
 	"brand": "Rihla", "page_title": "Secure payment", "amount": "Amount", "vat": "VAT included", "sar": "SAR", "pay": "Pay",
 	"method": "Payment method", "ad": "Advertising campaign", "policy": "Cancellation policy", "remaining": "Time left",
-	"leave": "Go back without paying",
+	"leave":   "Go back without paying",
 	"expires": "Pay before", "riyadh": "Riyadh time", "back": "Back", "close": "You may close this page.",
 	"secure":     "Your card details are entered at HyperPay and do not reach us.",
 	"no_script":  "To pay, JavaScript must be switched on in your browser.",
