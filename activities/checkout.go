@@ -210,7 +210,8 @@ func (p *Payments) createCheckout(ctx context.Context, t *models.PaymentTransact
 
 	return g.CreateCheckout(ctx, gateways.CheckoutRequest{
 		MerchantReference: t.ID, Payer: payer, Amount: t.Amount, Currency: t.Currency, Method: t.PaymentMethod,
-		Description: t.CheckoutText, ReturnURL: t.ReturnAddress(), CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
+		Description: t.Purchase.Name(), Details: t.Purchase.Details(), ReturnURL: t.ReturnAddress(),
+		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt,
 	})
 }
 

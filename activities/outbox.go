@@ -166,6 +166,10 @@ func (o *Outbox) handOver(ctx context.Context, n *models.Notification) (err erro
 		return err
 	}
 
+	if m.Details, err = o.details(ctx, n); err != nil {
+		return err
+	}
+
 	return o.Sender.Send(ctx, m)
 }
 

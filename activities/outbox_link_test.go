@@ -21,14 +21,21 @@ import (
 
 // letterbox keeps the links of what it is handed, and refuses the first letter after keeping it.
 type letterbox struct {
-	mu    sync.Mutex // an email and an SMS are sent at the same time
-	links []string
-	fails int
+	mu      sync.Mutex // an email and an SMS are sent at the same time
+	links   []string
+	details map[models.NotificationChannel]*notify.Details // of the newest message
+	fails   int
 }
 
 func (l *letterbox) Send(_ context.Context, m notify.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
+	if l.details == nil {
+		l.details = map[models.NotificationChannel]*notify.Details{}
+	}
+
+	l.details[m.Channel] = m.Details
 
 	if m.Link != "" {
 		l.links = append(l.links, m.Link)
@@ -130,4 +137,32 @@ func TestConfirmationsLeadToTheTicket(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, activities.Delivered{Sent: 2}, got)
 	require.Equal(t, []string{"https://rihla.test/t/" + a.BookingID.String() + "?signature=x&lang=ar"}, box.links)
+}
+
+// TestMailsAreSentWithDetails: a confirmation has the company, the passengers who travel and the policy of the booking, which no row of
+// the outbox has; an SMS has no room for them.
+func TestMailsAreSentWithDetails(t *testing.T) {
+	t.Parallel()
+
+	d, box := newDesk(t), &letterbox{}
+	tx := d.paid(t)
+	outbox := &activities.Outbox{
+		Log: slog.New(slog.DiscardHandler), Store: d.Store, Sender: box, Now: func() time.Time { return time.Now().Add(time.Minute) },
+	}
+
+	_, err := outbox.DeliverNotifications(t.Context())
+	require.NoError(t, err)
+
+	read, err := d.Store.Bookings.Ticketed(t.Context(), tx.BookingID)
+	require.NoError(t, err)
+
+	got := box.details[models.NotifyEmail]
+	require.NotNil(t, got)
+	require.Nil(t, box.details[models.NotifySMS])
+	require.Equal(t, read.Trip.ProviderName, got.Company)
+	require.NotEmpty(t, got.Company)
+	require.Equal(t, []string{read.Booking.Passengers[0].Name}, got.Passengers)
+	require.Equal(t, models.DefaultCancellationPolicy(), got.Policy)
+	require.True(t, got.ReturnAt.Equal(d.world.Trip.ReturnAt))
+	require.True(t, got.Bookable)
 }

@@ -30,7 +30,7 @@ type postman struct {
 func newPostman(t *testing.T) *postman {
 	t.Helper()
 
-	renderer, err := notify.NewRenderer("")
+	renderer, err := notify.NewRenderer(notify.Places{})
 	require.NoError(t, err)
 
 	return &postman{

@@ -59,7 +59,8 @@ type CheckoutRequest struct {
 	Amount            models.Money // VAT included
 	Currency          string       // ISO 4217
 	Method            models.PaymentMethod
-	Description       string    // shown to the customer
+	Description       string    // what is bought, shown to the customer
+	Details           []string  // facts about it, in the customer's language, where there is room for them
 	Payer             Payer     // who pays, where Capabilities has Payer; else empty
 	ReturnURL         string    // where the customer goes afterwards; may be empty
 	CreatedAt         time.Time // of our attempt; it may be opened up to half an hour later

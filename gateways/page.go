@@ -12,15 +12,15 @@ const DataPage = "page"
 
 // PageView is what a page of ours shows on which a customer pays, at companies that give only parts of such a page.
 type PageView struct {
-	Lang        string            // "ar" or "en"; anything else is Arabic
-	CheckoutID  string            // Checkout.ID
-	Checkout    map[string]string // Checkout.PageData
-	Status      CheckoutStatus
-	Amount      models.Money
-	Currency    string
-	Method      models.PaymentMethod
-	Description string
-	ExpiresAt   time.Time // shown in Riyadh's time; zero: not shown
+	Lang       string            // "ar" or "en"; anything else is Arabic
+	CheckoutID string            // Checkout.ID
+	Checkout   map[string]string // Checkout.PageData
+	Status     CheckoutStatus
+	Amount     models.Money
+	Currency   string
+	Method     models.PaymentMethod
+	Purchase   models.Purchase
+	ExpiresAt  time.Time // shown in Riyadh's time; zero: not shown
 	// ReturnURL is where the customer goes afterwards. What the company adds to its query is not to be believed: the service asks about
 	// the checkout that it has stored.
 	ReturnURL string

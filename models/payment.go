@@ -57,9 +57,9 @@ type PaymentTransaction struct {
 	CreatedAt             time.Time  `bun:"created_at,nullzero,default:now()"`
 	UpdatedAt             time.Time  `bun:"updated_at,nullzero,default:now()"`
 
-	GatewayPaymentID *string `bun:"gateway_payment_id"` // the gateway's id of the payment, where that is not the checkout's
-	BookingNumber    string  `bun:"-"`                  // read for people only
-	CheckoutText     string  `bun:"-"`                  // what is paid for, on the gateway's page; read when the attempt is opened
+	GatewayPaymentID *string  `bun:"gateway_payment_id"` // the gateway's id of the payment, where that is not the checkout's
+	BookingNumber    string   `bun:"-"`                  // read for people only
+	Purchase         Purchase `bun:"-" json:"-"`         // what is paid for, for the gateway's page; read when the attempt is opened
 }
 
 // Taken is what the gateway has taken for the attempt, in the currency that it has taken: of money in suspense another amount or

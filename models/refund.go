@@ -192,3 +192,9 @@ func RefundTransactionStatus(kind RefundType, last bool) TransactionStatus {
 
 	return TransactionPartialRefund
 }
+
+// refundTakes is how long a customer's bank may take to show a refund that its gateway has made.
+const refundTakes = 14 * 24 * time.Hour
+
+// RefundExpectedBy is the day in Riyadh by which the customer's bank shows a refund that was ordered, or made, at a moment.
+func RefundExpectedBy(from time.Time) Date { return DateIn(from.Add(refundTakes)) }

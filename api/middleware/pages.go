@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"rihla/internal/brand"
 	"rihla/models"
 )
 
@@ -51,16 +52,18 @@ var errorPage = template.Must(template.New("error").Parse(`<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>{{.Title}} · Rihla</title>
+<title>{{.Title}} · {{.Brand}}</title>
 <style nonce="{{.Nonce}}">
-body{font-family:system-ui,sans-serif;margin:0;min-height:100vh;display:flex;flex-direction:column;background:#f6f6f4;color:#1c1c1a}
+{{.CSS}}body{font-family:system-ui,sans-serif;margin:0;min-height:100vh;display:flex;flex-direction:column;background:var(--ground);color:var(--ink)}
 main{margin:auto;max-width:32rem;padding:2rem}
 h1{font-size:1.5rem;margin:0 0 1rem}
 p{line-height:1.6;margin:0 0 1rem}
-a{color:#0b5a4a}
+a{color:var(--brand)}
+.brand{display:flex;align-items:center;gap:.6rem;color:var(--brand);font-size:1.3rem;font-weight:bold}
+.brand svg{width:2.2rem;height:2.2rem}
 </style>
 </head>
-<body><main><h1>{{.Title}}</h1><p>{{.Note}}</p>
+<body><main><p class="brand"><span aria-hidden="true">{{.Icon}}</span>{{.Brand}}</p><h1>{{.Title}}</h1><p>{{.Note}}</p>
 <p><a href="?lang={{.Other}}" lang="{{.Other}}" hreflang="{{.Other}}">{{.OtherName}}</a></p></main></body>
 </html>
 `))
@@ -73,8 +76,13 @@ func writePage(f *fiber.Ctx, status int, locale models.Locale, code models.Code)
 
 	note := codeWords(code).In(locale)
 	words := pageWords[locale]
-	page := struct{ Lang, Dir, Title, Note, Other, OtherName, Nonce string }{
-		string(locale), "rtl", words.failed, note, string(models.LocaleEnglish), words.other, rand.Text(),
+	page := struct {
+		Lang, Dir, Title, Note, Other, OtherName, Nonce, Brand string
+		CSS                                                    template.CSS
+		Icon                                                   template.HTML
+	}{
+		string(locale), "rtl", words.failed, note, string(models.LocaleEnglish), words.other, rand.Text(), brand.Name(locale), brand.CSS,
+		brand.Icon(),
 	}
 
 	if locale == models.LocaleEnglish {

@@ -3,7 +3,6 @@ package operations
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -80,9 +79,6 @@ func (o *Operations) cancelOrder(ctx context.Context, r *gen.CancelPaidBookingRe
 	}
 }
 
-// refundTakes is how long a customer's bank may take to show a refund that its gateway has made.
-const refundTakes = 14 * 24 * time.Hour
-
 // addRefunds adds to a booking what was ordered back for it, what was kept, and its cancellation requests. While its first attempt is
 // open no money has arrived, and there is nothing to read.
 func (o *Operations) addRefunds(ctx context.Context, b *gen.Booking, attempt *models.PaymentTransaction) error {
@@ -130,7 +126,7 @@ func bookingRefundOf(r *models.Refund) gen.BookingRefund {
 			from = *r.CompletedAt
 		}
 
-		day := toDate(models.DateIn(from.Add(refundTakes)))
+		day := toDate(models.RefundExpectedBy(from))
 		out.ExpectedBy = &day
 	}
 

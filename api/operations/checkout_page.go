@@ -122,10 +122,10 @@ func declined(v *gateways.PageView, last *payments.Decline) {
 	}
 }
 
-func (o *Operations) pageView(p *payments.PayPage, now time.Time) gateways.PageView {
+func (o *Operations) pageView(p *models.PaymentTransaction, now time.Time) gateways.PageView {
 	v := gateways.PageView{
-		Checkout: p.PageData, Status: pageStatus(&p.PaymentTransaction, now), Amount: p.Amount, Currency: p.Currency, Method: p.PaymentMethod,
-		Description: p.Title, ExpiresAt: p.ExpiresAt, ReturnURL: p.ReturnAddress(), Nonce: rand.Text(),
+		Checkout: p.PageData, Status: pageStatus(p, now), Amount: p.Amount, Currency: p.Currency, Method: p.PaymentMethod,
+		Purchase: p.Purchase, ExpiresAt: p.ExpiresAt, ReturnURL: p.ReturnAddress(), Nonce: rand.Text(),
 	}
 
 	if p.Reference != nil {

@@ -151,7 +151,7 @@ func livePage(request gateways.CheckoutRequest, c gateways.Checkout) http.Handle
 
 		policy, err := hyperpay.Page(&page, gateways.PageView{
 			Lang: r.URL.Query().Get("lang"), CheckoutID: c.ID, Checkout: c.PageData, Status: gateways.CheckoutOpen, Amount: c.Amount,
-			Currency: c.Currency, Method: request.Method, Description: request.Description, ExpiresAt: c.ExpiresAt,
+			Currency: c.Currency, Method: request.Method, Purchase: models.Purchase{Title: request.Description}, ExpiresAt: c.ExpiresAt,
 			ReturnURL: "http://" + r.Host + "/back", Nonce: rand.Text(),
 		})
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"rihla/gateways"
 	"rihla/gateways/httpcall"
+	"rihla/internal/brand"
 	"rihla/models"
 )
 
@@ -33,9 +33,6 @@ var pageHTML string
 var pageCSS string
 
 var page = template.Must(template.New("pay").Parse(pageHTML))
-
-// riyadh has no daylight saving time, so that no time zone database is needed.
-var riyadh = time.FixedZone("+03", 3*60*60)
 
 // errPage reports data that must not get into a page.
 var errPage = errors.New("hyperpay: the page cannot be made")
@@ -98,22 +95,37 @@ var (
 	nonceForm  = regexp.MustCompile(`^[A-Za-z0-9+/_-]{16,128}={0,2}$`)
 )
 
+// widgetOptions are those of the company's script: its button says how much is paid.
+type widgetOptions struct {
+	Locale        string       `json:"locale"`
+	PaymentTarget string       `json:"paymentTarget"`
+	Labels        widgetLabels `json:"labels"`
+}
+
+type widgetLabels struct {
+	Submit string `json:"submit"`
+}
+
 // pageView is what the template shows.
 type pageView struct {
 	Lang, Dir, OtherLang, OtherName string
 	Text                            map[string]string
 	Nonce                           string
 	CSS                             template.CSS
+	Icon                            template.HTML
 	Open, Checking                  bool
 	Title, Note                     string
 	Declined                        string // why the last try was declined
 	Since                           int64  // when the customer came back
 	Amount, Currency                string
 	Method                          string
-	Description                     string
-	DescriptionLang                 string
-	DescriptionDir                  string
-	Expires                         string
+	What                            string // is bought
+	Ad                              bool   // it is a campaign
+	Facts                           []models.PurchaseLine
+	Policy                          []string
+	Expires, ExpiresISO             string
+	Countdown                       template.JS
+	Options                         widgetOptions
 	Script, Integrity, Brands       string
 	ReturnURL                       string
 	Back                            bool // ReturnURL is another page than this one
@@ -122,10 +134,10 @@ type pageView struct {
 func view(d *gateways.PageView) (pageView, error) {
 	v := pageView{
 		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic, Nonce: d.Nonce,
-		CSS:  template.CSS(pageCSS), //nolint:gosec // our own file, embedded
-		Open: d.Status == gateways.CheckoutOpen, Amount: grouped(d.Amount), Currency: d.Currency, Method: d.Method.Label().AR,
-		Description: httpcall.Plain(d.Description, maxTitle), ReturnURL: d.ReturnURL, Back: !d.ReturnsHere,
-		DescriptionLang: "en", DescriptionDir: "ltr",
+		CSS:  brand.CSS + template.CSS(pageCSS), //nolint:gosec // our own file, embedded
+		Icon: brand.Icon(), Countdown: brand.Countdown,
+		Open: d.Status == gateways.CheckoutOpen, Amount: d.Amount.Grouped(), Currency: d.Currency, Method: d.Method.Label().AR,
+		What: httpcall.Plain(d.Purchase.Name(), maxTitle), Ad: d.Purchase.Number == "", ReturnURL: d.ReturnURL, Back: !d.ReturnsHere,
 	}
 
 	if d.Lang == "en" {
@@ -136,12 +148,19 @@ func view(d *gateways.PageView) (pageView, error) {
 		v.Currency = v.Text["sar"]
 	}
 
-	if strings.ContainsFunc(v.Description, func(r rune) bool { return unicode.Is(unicode.Arabic, r) }) {
-		v.DescriptionLang, v.DescriptionDir = "ar", "rtl"
+	locale := models.Locale(v.Lang)
+	v.Facts, v.Policy = d.Purchase.Lines(locale), d.Purchase.Policy.Words(locale)
+
+	if len(d.Purchase.Policy) == 0 {
+		v.Policy = nil
 	}
 
+	v.Options = widgetOptions{Locale: v.Lang, PaymentTarget: "_top", Labels: widgetLabels{
+		Submit: v.Text["pay"] + " " + d.Amount.InWords(d.Currency, locale),
+	}}
+
 	if !d.ExpiresAt.IsZero() {
-		v.Expires = d.ExpiresAt.In(riyadh).Format("15:04")
+		v.Expires, v.ExpiresISO = d.ExpiresAt.In(models.Riyadh).Format("15:04"), d.ExpiresAt.UTC().Format(time.RFC3339)
 	}
 
 	state := string(d.Status)
@@ -198,14 +217,4 @@ func isReturn(text string) bool {
 	u, err := url.Parse(text)
 
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
-}
-
-// grouped writes 1150.00 as 1,150.00: Saudi shops use Western digits in both languages.
-func grouped(amount models.Money) string {
-	whole, cents, _ := strings.Cut(amount.String(), ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-
-	return whole + "." + cents
 }

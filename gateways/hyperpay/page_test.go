@@ -16,7 +16,11 @@ import (
 func pageData() gateways.PageView {
 	return gateways.PageView{
 		Lang: "ar", CheckoutID: checkout, Status: gateways.CheckoutOpen, Amount: models.MustMoney("1150.00"), Currency: "SAR",
-		Method: models.MethodDebitNetwork, Description: `عمرة <script>alert(1)</script>`, ReturnURL: "https://rihla.test/return/1?a=b&c=d",
+		Method: models.MethodDebitNetwork, Purchase: models.Purchase{
+			Title: `عمرة <script>alert(1)</script>`, Number: "RB-7XK010A", Company: "Noor <b>Travel", Seats: 2, VAT: models.MustMoney("150.00"),
+			Departure: time.Date(2026, 11, 27, 21, 30, 0, 0, time.UTC), Return: time.Date(2026, 12, 1, 18, 0, 0, 0, time.UTC),
+			Policy: models.DefaultCancellationPolicy(),
+		}, ReturnURL: "https://rihla.test/return/1?a=b&c=d",
 		ExpiresAt: time.Date(2026, 11, 24, 10, 30, 0, 0, time.UTC), Nonce: "0123456789abcdef",
 		Checkout: map[string]string{
 			hyperpay.DataIntegrity: "sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC",
@@ -43,7 +47,11 @@ func TestPage(t *testing.T) {
 	html := rendered(t, pageData())
 	for _, part := range []string{
 		`<html lang="ar" dir="rtl">`, `1,150.00`, `13:30`, `data-brands="MADA VISA"`, `class="paymentWidgets"`,
-		`action="https://rihla.test/return/1?a=b&amp;c=d"`, `locale: "ar"`,
+		`action="https://rihla.test/return/1?a=b&amp;c=d"`, `"locale":"ar"`, `"labels":{"submit":"ادفع 1,150.00 ر.س"}`,
+		`id="countdown" data-expires="2026-11-24T10:30:00Z"`, `RB-7XK010A`, "العودة دون دفع", "<svg ",
+		`<dt>الشركة</dt><dd><bdi>Noor &lt;b&gt;Travel</bdi></dd>`, `<dt>عدد المقاعد</dt><dd><bdi>2</bdi></dd>`,
+		`السبت 28 نوفمبر 2026، الساعة 00:30`, `<dt>منه ضريبة القيمة المضافة</dt><dd><bdi>150.00 ر.س</bdi></dd>`,
+		`<li>قبل المغادرة بـ72 ساعة أو أكثر: يُسترد كامل المبلغ</li>`,
 		`src="https://eu-test.oppwa.com/v1/paymentWidgets.js?checkoutId=` + checkout + `"`,
 		`integrity="sha384-oqVuAfXRKap7fdgcCY5uykM6&#43;R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC" crossorigin="anonymous"`,
 	} {
@@ -57,6 +65,8 @@ func TestPage(t *testing.T) {
 	html = rendered(t, d)
 	require.Contains(t, html, `<html lang="en" dir="ltr">`)
 	require.Contains(t, html, "Complete your payment")
+	require.Contains(t, html, `"labels":{"submit":"Pay 1,150.00 SAR"}`)
+	require.Contains(t, html, "Go back without paying")
 
 	for _, status := range []gateways.CheckoutStatus{
 		gateways.CheckoutPaid, gateways.CheckoutFailed, gateways.CheckoutExpired, gateways.CheckoutCanceled,
@@ -86,6 +96,25 @@ func TestPage(t *testing.T) {
 
 	d.CheckingSince = time.Unix(1764250000, 0)
 	require.Contains(t, rendered(t, d), `<meta http-equiv="refresh" content="2;url=?lang=ar&amp;id=1&amp;since=1764250000">`)
+}
+
+// TestPageOfACampaign: the page names the ad first, and the trip that it is for among the facts.
+func TestPageOfACampaign(t *testing.T) {
+	t.Parallel()
+
+	d := pageData()
+	d.Lang, d.ReturnsHere = "en", true
+	d.Purchase = models.Purchase{
+		Title: "Ramadan offer", Trip: "Umrah by coach", Company: "Noor Travel", VAT: models.MustMoney("20.00"),
+		StartsOn: models.NewDate(2026, 12, 1), EndsOn: models.NewDate(2026, 12, 7),
+	}
+
+	html := rendered(t, d)
+	require.Contains(t, html, "<p class=\"label\">Advertising campaign</p>\n<h2><bdi>Ramadan offer</bdi></h2>")
+	require.Contains(t, html, "<dt>Advertised trip</dt><dd><bdi>Umrah by coach</bdi></dd>")
+	require.Contains(t, html, "1 December 2026 to 7 December 2026")
+	require.NotContains(t, html, "Cancellation policy")
+	require.NotContains(t, html, "Go back without paying", "there is nowhere to go back to")
 }
 
 // TestPageAfterADecline: it is said above the form, in both languages, and another card can be paid with at once.

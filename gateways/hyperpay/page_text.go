@@ -3,7 +3,8 @@ package hyperpay
 // The page's words. A title and a note for every gateways.CheckoutStatus.
 
 var arabic = map[string]string{
-	"brand": "رحلة", "page_title": "الدفع الآمن", "amount": "المبلغ", "vat": "شامل ضريبة القيمة المضافة", "sar": "ر.س",
+	"brand": "رحلة", "page_title": "الدفع الآمن", "amount": "المبلغ", "vat": "شامل ضريبة القيمة المضافة", "sar": "ر.س", "pay": "ادفع",
+	"method": "طريقة الدفع", "ad": "حملة إعلانية", "policy": "سياسة الإلغاء", "remaining": "الوقت المتبقي", "leave": "العودة دون دفع",
 	"expires": "ادفع قبل الساعة", "riyadh": "بتوقيت الرياض", "back": "العودة", "close": "يمكنك إغلاق هذه الصفحة.",
 	"secure":     "تُدخل بيانات بطاقتك لدى هايبر باي، ولا تصل إلينا.",
 	"no_script":  "يحتاج الدفع إلى تفعيل جافاسكريبت في متصفحك.",
@@ -20,7 +21,9 @@ var arabic = map[string]string{
 }
 
 var english = map[string]string{
-	"brand": "Rihla", "page_title": "Secure payment", "amount": "Amount", "vat": "VAT included", "sar": "SAR",
+	"brand": "Rihla", "page_title": "Secure payment", "amount": "Amount", "vat": "VAT included", "sar": "SAR", "pay": "Pay",
+	"method": "Payment method", "ad": "Advertising campaign", "policy": "Cancellation policy", "remaining": "Time left",
+	"leave":   "Go back without paying",
 	"expires": "Pay before", "riyadh": "Riyadh time", "back": "Back", "close": "You may close this page.",
 	"secure":     "Your card details are entered at HyperPay and do not reach us.",
 	"no_script":  "To pay, JavaScript must be switched on in your browser.",

@@ -184,7 +184,7 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 
 // description is never empty, because the company demands one.
 func description(r gateways.CheckoutRequest) string {
-	if text := httpcall.Plain(r.Description, maxDescription); text != "" {
+	if text := httpcall.Plain(r.Summary(maxDescription), maxDescription); text != "" {
 		return text
 	}
 

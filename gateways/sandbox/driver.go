@@ -96,7 +96,7 @@ func (d *Driver) CreateCheckout(ctx context.Context, r gateways.CheckoutRequest)
 		method: http.MethodPost, path: "/v1/checkouts", key: r.MerchantReference.String(),
 		body: checkoutBody{
 			MerchantReference: r.MerchantReference, Amount: r.Amount, Currency: r.Currency, PaymentMethod: r.Method,
-			Description: httpcall.Plain(r.Description, maxDescription), ReturnURL: r.ReturnURL, ExpiresAt: r.ExpiresAt.UTC(),
+			Description: httpcall.Plain(r.Summary(maxDescription), maxDescription), ReturnURL: r.ReturnURL, ExpiresAt: r.ExpiresAt.UTC(),
 		},
 	}, &answer)
 	if err != nil {

@@ -22,6 +22,8 @@ import (
 const (
 	// maxTitle bounds what the customer reads on the page, in characters. The company names no limit for a product's name.
 	maxTitle = 250
+	// maxDetails bounds what the page shows below it.
+	maxDetails = 500
 
 	// metaReference is the key of the metadata that names what of ours an object is: of sessions and payment intents the attempt, of
 	// refunds the refund.
@@ -237,14 +239,25 @@ func (d *Driver) sessionParams(r gateways.CheckoutRequest) (sdk.CheckoutSessionC
 			Quantity: sdk.Int64(1),
 			PriceData: &sdk.CheckoutSessionCreateLineItemPriceDataParams{
 				Currency: sdk.String(currency), UnitAmount: new(amount),
-				ProductData: &sdk.CheckoutSessionCreateLineItemPriceDataProductDataParams{
-					Name: sdk.String(cmp.Or(httpcall.Plain(r.Description, maxTitle), reference)),
-				},
+				ProductData: product(r),
 			},
 		}},
 		Metadata:          metadata,
 		PaymentIntentData: &sdk.CheckoutSessionCreatePaymentIntentDataParams{Metadata: metadata},
 	}, nil
+}
+
+// product is what the company's page shows of what is bought.
+func product(r gateways.CheckoutRequest) *sdk.CheckoutSessionCreateLineItemPriceDataProductDataParams {
+	p := &sdk.CheckoutSessionCreateLineItemPriceDataProductDataParams{
+		Name: sdk.String(cmp.Or(httpcall.Plain(r.Description, maxTitle), r.MerchantReference.String())),
+	}
+
+	if details := httpcall.Plain(strings.Join(r.Details, gateways.DetailSeparator), maxDetails); details != "" {
+		p.Description = sdk.String(details)
+	}
+
+	return p
 }
 
 // expiresAt is when the company closes the session by itself, in Unix seconds; the service cancels it when its own time is over.

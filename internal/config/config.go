@@ -223,6 +223,11 @@ type Notify struct {
 	MailFrom string `env:"MAIL_FROM" envDefault:"Rihla <no-reply@rihla.test>"`
 	// BookingURL is where customers see a booking, with {booking_id} or {booking_number} in it; empty: mails have no link.
 	BookingURL string `env:"BOOKING_URL"`
+	// TripURL is where customers book a trip, with {trip_id} in it; empty: mails about a payment that came too late have no link to it.
+	TripURL string `env:"TRIP_URL"`
+	// SupportPhone and SupportEmail are where customers reach support, for the end of each mail; empty: mails do not say it.
+	SupportPhone string `env:"SUPPORT_PHONE"`
+	SupportEmail string `env:"SUPPORT_EMAIL"`
 	// SMSDriver is file (DATA_DIR/outbox) or http (POST to SMSURL).
 	SMSDriver SMSDriver `env:"SMS_DRIVER" envDefault:"file"`
 	SMSURL    string    `env:"SMS_URL"`

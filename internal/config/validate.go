@@ -8,6 +8,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -210,12 +211,33 @@ func (c Config) validateAddresses(p *problems) {
 	checkURL(p, "RUNBOOK_URL", c.App.RunbookURL, "http", "https")
 	checkURL(p, "TEMPORAL_UI_URL", c.Temporal.UIURL, "http", "https")
 	checkBookingURL(p, c.Notify.BookingURL)
+	checkURL(p, "TRIP_URL", c.Notify.TripURL, "http", "https")
 	checkRedis(p, c.Redis.URL)
 	checkMediaURL(p, c.Media.URL)
 	checkURL(p, "SMTP_URL", c.Notify.SMTPURL.Reveal(), "smtp", "smtps")
 
 	if _, err := mail.ParseAddress(c.Notify.MailFrom); err != nil {
 		p.addf("MAIL_FROM must be a mail address such as Rihla <no-reply@example.com>")
+	}
+
+	c.Notify.checkCustomersPlaces(p)
+}
+
+// supportPhone is a number as people write it; a national one such as 9200 00000 has no country code.
+var supportPhone = regexp.MustCompile(`^\+?[0-9](?:[ -]?[0-9]){2,19}$`)
+
+// checkCustomersPlaces checks where mails send customers to.
+func (n Notify) checkCustomersPlaces(p *problems) {
+	if n.TripURL != "" && !strings.Contains(n.TripURL, "{trip_id}") {
+		p.addf("TRIP_URL must have {trip_id} in it")
+	}
+
+	if n.SupportPhone != "" && !supportPhone.MatchString(n.SupportPhone) {
+		p.addf("SUPPORT_PHONE must be a phone number such as +966 11 200 0000")
+	}
+
+	if address, err := mail.ParseAddress(n.SupportEmail); n.SupportEmail != "" && (err != nil || address.Address != n.SupportEmail) {
+		p.addf("SUPPORT_EMAIL must be a mail address such as help@example.com")
 	}
 }
 

@@ -26,12 +26,12 @@ func TestRenderCheckoutLink(t *testing.T) {
 
 	for locale, want := range map[models.Locale]struct{ subject, button, sms string }{
 		models.LocaleArabic: {
-			"دفع قيمة الحجز RB-7XK010A: عمرة من الرياض", "ادفع الآن",
-			"رحلة: ادفع 1,150.00 ر.س للحجز RB-7XK010A حتى 20/11/2026 10:00: " + address,
+			"دفع قيمة الحجز \u2068RB-7XK010A\u2069: عمرة من الرياض", "ادفع الآن",
+			"رحلة: ادفع \u20681,150.00 ر.س\u2069 للحجز \u2068RB-7XK010A\u2069 حتى 20/11/2026 10:00: " + address,
 		},
 		models.LocaleEnglish: {
-			"Pay for booking RB-7XK010A: عمرة من الرياض", "Pay now",
-			"Rihla: pay 1,150.00 SAR for booking RB-7XK010A until 20/11/2026 10:00: " + address,
+			"Pay for booking RB-7XK010A: \u2068عمرة من الرياض\u2069", "Pay now",
+			"Rihla: pay 1,150.00 SAR for booking RB-7XK010A until 20 Nov 2026 10:00: " + address,
 		},
 	} {
 		out, err := r.Render(checkoutLink(models.NotifyEmail, locale, address))

@@ -1,47 +1,11 @@
 package notify
 
 import (
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"rihla/models"
 )
-
-// money is an amount with its currency: in words for SAR, and its ISO 4217 code for money that was taken in another one.
-func (w *writer) money(m models.Money, currency string) string {
-	if currency == "" || currency == models.Currency {
-		return w.text("money", map[string]string{"Amount": m.Grouped()})
-	}
-
-	return m.Grouped() + " " + clean(currency)
-}
-
-var arabicWeekdays = [...]string{"الأحد", "الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت"}
-
-// moment writes an RFC 3339 time as people in Riyadh read it, short for SMS and long for mail; nothing stays nothing.
-func (w *writer) moment(text string) (short, long string, err error) {
-	if text == "" {
-		return "", "", nil
-	}
-
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return "", "", permanentf("a moment is not RFC 3339")
-	}
-
-	t = t.In(models.Riyadh)
-	weekday, month := t.Weekday().String(), models.MonthName(t.Month(), w.locale)
-
-	if w.locale == models.LocaleArabic {
-		weekday = arabicWeekdays[t.Weekday()]
-	}
-
-	return t.Format("02/01/2006 15:04"), w.text("moment", map[string]string{
-		"Weekday": weekday, "Day": strconv.Itoa(t.Day()), "Month": month, "Year": strconv.Itoa(t.Year()), "Clock": t.Format("15:04"),
-	}), nil
-}
 
 const (
 	maxSegments = 2
@@ -59,13 +23,8 @@ func segments(text string) int {
 	septets, units := 0, 0
 
 	for _, r := range text {
-		switch {
-		case strings.ContainsRune(gsm7, r):
+		if septets++; strings.ContainsRune(gsm7Extended, r) {
 			septets++
-		case strings.ContainsRune(gsm7Extended, r):
-			septets += 2
-		default:
-			septets = -1 << 30 // the text is UCS-2, however it goes on
 		}
 
 		units += max(1, utf8.RuneLen(r)-2) // two UTF-16 units beyond the basic plane, else one
@@ -79,11 +38,16 @@ func segments(text string) int {
 		return (n + each - 1) / each
 	}
 
-	if septets >= 0 {
+	if isGSM(text) {
 		return count(septets, 160, 153)
 	}
 
 	return count(units, 70, 67)
+}
+
+// isGSM reports a text of which every character is in the alphabet of GSM.
+func isGSM(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(gsm7, r) && !strings.ContainsRune(gsm7Extended, r) })
 }
 
 // segmentsOf is as how many SMS a message of a kind may be sent.
@@ -95,12 +59,23 @@ func segmentsOf(kind models.NotificationKind) int {
 	return maxSegments
 }
 
-// fitSMS shortens the title, of trip or campaign, until the text fits in so many segments.
+// fitSMS shortens the title, of trip or campaign, word by word until the text fits in so many segments.
 func fitSMS(v *values, most int, write func() string) (string, error) {
 	trip, campaign := v.Trip, v.Campaign
 
 	for n := maxValue; n >= 0; n-- {
-		v.Trip, v.Campaign = truncate(trip, n), truncate(campaign, n)
+		// Only a text that is UCS-2 already has room for the ellipsis in one character.
+		v.Trip, v.Campaign = truncate(trip, n, threeDots), truncate(campaign, n, threeDots)
+
+		if text := write(); isGSM(text) {
+			if segments(text) <= most {
+				return text, nil
+			}
+
+			continue
+		}
+
+		v.Trip, v.Campaign = truncate(trip, n, ellipsis), truncate(campaign, n, ellipsis)
 
 		if text := write(); segments(text) <= most {
 			return text, nil

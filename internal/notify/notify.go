@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -30,9 +31,24 @@ type Message struct {
 	To string
 	// Data fills the text; its keys are the Data constants.
 	Data map[string]string
+	// Details are what a mail about a booking shows besides; nil: they are not known.
+	Details *Details
 	// Link is where the button of a mail about an account leads, where a booking is paid, or its ticket. It may hold a secret: it is in no
 	// row and in no log.
 	Link string
+}
+
+// Details are read of a booking when a mail about it is sent: no row of the outbox names passengers.
+type Details struct {
+	Company, CompanyPhone string
+	Origin, Destination   string
+	ReturnAt              time.Time
+	Passengers            []string // that travel
+	// Policy is what a cancellation of the booking gives back.
+	Policy models.CancellationPolicy
+	TripID uuid.UUID
+	// Bookable: the trip has seats left and can be booked.
+	Bookable bool
 }
 
 // The keys of Message.Data. Amounts are plain numbers (`1150.00`, of DataCurrency); moments are RFC 3339. All but the amount may be
@@ -57,7 +73,17 @@ const (
 	DataChanged       = "changed" // kinds of data, separated by commas: models.CorrectedField
 	DataEntries       = "entries" // how many ledger entries were paid out
 
-	DataPayoutReference = "payout_reference"
+	DataPayoutReference  = "payout_reference"
+	DataPaymentReference = "payment_reference" // the gateway's
+	DataStartsOn         = "starts_on"         // with DataEndsOn, of a campaign: YYYY-MM-DD
+	DataEndsOn           = "ends_on"
+
+	DataPaidAmount     = "paid_amount"     // of the payment, or of the seats that are cancelled
+	DataRefundedBefore = "refunded_before" // what had gone back of it
+	DataKeptAmount     = "kept_amount"     // what is left of it
+	DataFeeAmount      = "fee_amount"      // what is kept of it
+	DataRefundChannel  = "refund_channel"  // a models.RefundChannel
+	DataExpectedBy     = "expected_by"     // YYYY-MM-DD: the day by which the customer's bank shows it
 
 	DataDepartureWas = "departure_was"
 	DataTokenID      = "token_id"      // of the secret that the link of the mail gets when it is sent
@@ -65,6 +91,7 @@ const (
 	// DataTripCancelled, not empty: the booking is cancelled because its trip does not run; DataUnpaid: and nothing was paid for it.
 	DataTripCancelled = "trip_cancelled"
 	DataUnpaid        = "unpaid"
+	DataExpired       = "expired"    // not empty: the time to pay is over
 	DataRefundable    = "refundable" // not empty: the customer may have all of it back
 )
 
@@ -87,7 +114,10 @@ type Notifier struct {
 // New chooses the senders: mail goes to SMTP_URL, or into DATA_DIR/outbox when that is empty; SMS by SMS_DRIVER. The log
 // shows messages that are written to the outbox.
 func New(cfg config.Config, log *slog.Logger) (*Notifier, error) {
-	renderer, err := NewRenderer(cfg.Notify.BookingURL)
+	renderer, err := NewRenderer(Places{
+		BookingURL: cfg.Notify.BookingURL, TripURL: cfg.Notify.TripURL,
+		SupportPhone: cfg.Notify.SupportPhone, SupportEmail: cfg.Notify.SupportEmail,
+	})
 	if err != nil {
 		return nil, err
 	}

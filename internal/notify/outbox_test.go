@@ -77,12 +77,12 @@ func TestOutboxWithoutAnyConfiguration(t *testing.T) {
 
 	subject, err := new(mime.WordDecoder).DecodeHeader(eml.Header.Get("Subject"))
 	require.NoError(t, err)
-	require.Equal(t, "تأكيد الحجز RB-7XK010A: عمرة من الرياض", subject)
+	require.Equal(t, "تأكيد الحجز \u2068RB-7XK010A\u2069: عمرة من الرياض", subject)
 	require.Equal(t, "<"+letter.ID.String()+"@rihla.test>", eml.Header.Get("Message-ID"))
 	require.Equal(t, "<traveller@example.com>", eml.Header.Get("To"))
 	require.Equal(t, "auto-generated", eml.Header.Get("Auto-Submitted"))
 	require.Equal(t, "ar", eml.Header.Get("Content-Language"))
-	require.Contains(t, eml.Header.Get("Content-Type"), "multipart/alternative")
+	require.Contains(t, eml.Header.Get("Content-Type"), "multipart/related")
 }
 
 func TestBadRecipientsArePermanent(t *testing.T) {

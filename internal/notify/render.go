@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/nicksnyder/go-i18n/v2/i18n"
@@ -29,16 +29,23 @@ type Rendered struct {
 	HTML    string
 }
 
+// Places are where mails send their readers; those that are empty are left out.
+type Places struct {
+	BookingURL string // a page of a booking, with {booking_id} or {booking_number} in it
+	TripURL    string // a page on which a trip is booked, with {trip_id} in it
+
+	SupportPhone, SupportEmail string
+}
+
 // Renderer writes messages in Arabic and English. It is safe for concurrent use.
 type Renderer struct {
 	arabic, english *i18n.Localizer
 	page            *template.Template
-	bookingURL      string
+	places          Places
 }
 
-// NewRenderer reads the built-in catalogues. bookingURL is where customers see a booking, with {booking_id} or
-// {booking_number} in it; empty for mails without a link.
-func NewRenderer(bookingURL string) (*Renderer, error) {
+// NewRenderer reads the built-in catalogues.
+func NewRenderer(places Places) (*Renderer, error) {
 	bundle := i18n.NewBundle(language.Arabic)
 
 	for _, name := range []string{"locales/active.ar.json", "locales/active.en.json"} {
@@ -53,7 +60,7 @@ func NewRenderer(bookingURL string) (*Renderer, error) {
 	}
 
 	return &Renderer{
-		arabic: i18n.NewLocalizer(bundle, "ar"), english: i18n.NewLocalizer(bundle, "en"), page: page, bookingURL: bookingURL,
+		arabic: i18n.NewLocalizer(bundle, "ar"), english: i18n.NewLocalizer(bundle, "en"), page: page, places: places,
 	}, nil
 }
 
@@ -92,6 +99,8 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 		return Rendered{}, permanentf("unknown kind %q", m.Kind)
 	}
 
+	w.to = r.destinations(m)
+
 	v, err := w.values(m)
 	if err != nil {
 		return Rendered{}, err
@@ -100,9 +109,9 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 	var out Rendered
 
 	if m.Channel == models.NotifySMS {
-		out.Text, err = fitSMS(&v, segmentsOf(m.Kind), func() string { return w.text(prefix+"_sms", v) })
+		out.Text, err = fitSMS(&v, segmentsOf(m.Kind), func() string { return w.text(prefix+"_sms", w.inSentence(v)) })
 	} else {
-		out, err = r.mail(&w, prefix, v, r.buttons(&w, prefix, m))
+		out, err = r.mail(&w, prefix, v, m)
 	}
 
 	if w.err != nil {
@@ -112,102 +121,24 @@ func (r *Renderer) Render(m Message) (Rendered, error) {
 	return out, err
 }
 
-// values is what the catalogues' texts may show, in the short forms of subjects and SMS.
-type values struct {
-	Name, Booking, Trip, Campaign, Amount, Departure, DepartureWas, RetryUntil string
-	Seats, VAT, Method, Link, Account, Role                                    string
-
-	Note    string // of who has decided
-	Changed string // kinds of data, as a list
-	Entries string // how many were paid out
-	Payout  string // its reference
-
-	Refundable, Stays, Nothing bool // Nothing goes back
-	TripOff, Unpaid            bool // why it is cancelled, and why nothing goes back
-}
-
-// tableRow is one line of a mail's table.
-type tableRow struct{ Label, Value string }
-
-// link is where a mail's button leads.
-type link struct{ Label, URL string }
-
-// buttons lead to where the message's own link does, and to its booking, which is not yet paid while that link is of a checkout.
-func (r *Renderer) buttons(w *writer, prefix string, m Message) []link {
-	var all []link
-
-	alone := m.Kind.IsAboutAccount() || m.Kind == models.NotifyCheckoutLink
-	if m.Link != "" && (alone || m.Kind == models.NotifyPaymentSucceeded) {
-		all = append(all, link{Label: w.text(prefix+"_link", nil), URL: m.Link})
-	}
-
-	if to := r.booking(w, m); to != nil && !alone {
-		all = append(all, *to)
-	}
-
-	return all
-}
-
-// booking is the address of the message's booking; none without an address to make it of.
-func (r *Renderer) booking(w *writer, m Message) *link {
-	id, number := clean(m.Data[DataBookingID]), clean(m.Data[DataBookingNumber])
-	if r.bookingURL == "" || id == "" || number == "" {
-		return nil
-	}
-
-	address := strings.NewReplacer("{booking_id}", url.PathEscape(id), "{booking_number}", url.PathEscape(number)).Replace(r.bookingURL)
-
-	return &link{Label: w.text("label_link", nil), URL: address}
-}
-
-func (r *Renderer) mail(w *writer, prefix string, v values, to []link) (Rendered, error) {
-	out := Rendered{Subject: w.text(prefix+"_subject", v)}
-	page := struct {
-		Lang, Dir, Start                                     string
-		Subject, Brand, Greeting, Lead, Signature, Automatic string
-		Rows                                                 []tableRow
-		Links                                                []link
-	}{
-		Lang: string(w.locale), Dir: "rtl", Start: "right",
-		Subject: out.Subject, Brand: w.text("brand", v), Greeting: w.text("greeting", v), Lead: w.text(prefix+"_lead", v),
-		Signature: w.text("signature", v), Automatic: w.text("automatic", v), Rows: w.rows(v), Links: to,
-	}
-
-	if w.locale == models.LocaleEnglish {
-		page.Dir, page.Start = "ltr", "left"
-	}
-
-	var text strings.Builder
-
-	fmt.Fprintf(&text, "%s\n\n%s\n\n", page.Greeting, page.Lead)
-
-	for _, row := range page.Rows {
-		fmt.Fprintf(&text, "%s: %s\n", row.Label, row.Value)
-	}
-
-	for _, one := range to {
-		fmt.Fprintf(&text, "\n%s: %s\n", one.Label, one.URL)
-	}
-
-	fmt.Fprintf(&text, "\n%s\n\n%s\n", page.Signature, page.Automatic)
-	out.Text = text.String()
-
-	var html strings.Builder
-	if err := r.page.Execute(&html, page); err != nil {
-		return Rendered{}, permanentf("write page: %w", err)
-	}
-
-	out.HTML = html.String()
-
-	return out, nil
-}
-
 // writer looks texts up in one language and keeps the first failure.
 type writer struct {
 	locale    models.Locale
 	localizer *i18n.Localizer
-	long      struct{ departure, departureWas, retryUntil, lockedUntil string }
+	to        destinations
+	long      struct{ departure, departureWas, returns, retryUntil, lockedUntil string }
 	err       error
+}
+
+func (w *writer) isArabic() bool { return w.locale == models.LocaleArabic }
+
+// dir is the direction of the language, as HTML names it.
+func (w *writer) dir() string {
+	if w.isArabic() {
+		return "rtl"
+	}
+
+	return "ltr"
 }
 
 func (w *writer) text(id string, data any) string {
@@ -217,112 +148,6 @@ func (w *writer) text(id string, data any) string {
 	}
 
 	return text
-}
-
-func (w *writer) values(m Message) (values, error) {
-	v := values{
-		Name: clean(m.Data[DataName]), Trip: clean(m.Data[DataTripTitle]), Campaign: clean(m.Data[DataCampaignTitle]),
-	}
-
-	if m.Kind.IsAboutAccount() {
-		_, until, err := w.moment(m.Data[DataLockedUntil])
-		w.long.lockedUntil = until
-		v.Account, v.Role, v.Booking = clean(m.Data[DataAccount]), clean(m.Data[DataRole]), clean(m.Data[DataBookingNumber])
-
-		return v, err
-	}
-
-	if v.Link = m.Link; m.Kind == models.NotifyCheckoutLink && !isWebAddress(v.Link) {
-		return values{}, permanentf("a message about a checkout without its address")
-	}
-
-	v.Refundable, v.Stays = m.Data[DataRefundable] != "", m.Data[DataBookingStays] != ""
-
-	v.TripOff, v.Unpaid = m.Data[DataTripCancelled] != "", m.Data[DataUnpaid] != ""
-
-	v.Note = clean(m.Data[DataNote])
-
-	v.Changed, v.Entries, v.Payout = w.changed(m.Data[DataChanged]), clean(m.Data[DataEntries]), clean(m.Data[DataPayoutReference])
-
-	if text := m.Data[DataAmount]; text != "" || !slices.Contains(withoutMoney, m.Kind) {
-		amount, err := models.ParseMoney(text)
-		if err != nil {
-			return values{}, permanentf("amount %w", err)
-		}
-
-		v.Amount, v.Nothing = w.money(amount, m.Data[DataCurrency]), amount.IsZero()
-	}
-
-	var err error
-
-	if v.Booking = clean(m.Data[DataBookingNumber]); v.Booking == "" { // queued by an older version
-		v.Booking = shortID(clean(m.Data[DataBookingID]))
-	}
-
-	v.Seats, v.Method = clean(m.Data[DataSeats]), models.PaymentMethod(m.Data[DataMethod]).Label().In(w.locale)
-
-	if text := m.Data[DataVATAmount]; text != "" {
-		vat, err := models.ParseMoney(text)
-		if err != nil {
-			return values{}, permanentf("VAT %w", err)
-		}
-
-		v.VAT = w.money(vat, m.Data[DataCurrency])
-	}
-
-	if v.Departure, w.long.departure, err = w.moment(m.Data[DataDepartureAt]); err != nil {
-		return values{}, err
-	}
-
-	if v.DepartureWas, w.long.departureWas, err = w.moment(m.Data[DataDepartureWas]); err != nil {
-		return values{}, err
-	}
-
-	v.RetryUntil, w.long.retryUntil, err = w.moment(m.Data[DataRetryUntil])
-
-	return v, err
-}
-
-// changed lists kinds of data, which are models.CorrectedField, in words.
-func (w *writer) changed(fields string) string {
-	var words []string
-
-	for field := range strings.SplitSeq(fields, ",") {
-		if field = clean(field); field != "" {
-			words = append(words, w.text("corrected_"+field, nil))
-		}
-	}
-
-	return strings.Join(words, w.text("list_separator", nil))
-}
-
-func (w *writer) rows(v values) []tableRow {
-	var rows []tableRow
-
-	for _, r := range []tableRow{
-		{"label_booking", v.Booking},
-		{"label_campaign", v.Campaign},
-		{"label_trip", v.Trip},
-		{"label_departure", w.long.departure},
-		{"label_departure_was", w.long.departureWas},
-		{"label_changed", v.Changed},
-		{"label_entries", v.Entries},
-		{"label_payout", v.Payout},
-		{"label_seats", v.Seats},
-		{"label_amount", v.Amount},
-		{"label_vat", v.VAT},
-		{"label_method", v.Method},
-		{"label_retry_until", w.long.retryUntil},
-		{"label_locked_until", w.long.lockedUntil},
-		{"label_account", v.Account},
-		{"label_role", v.Role},
-	} {
-		if r.Value != "" {
-			rows = append(rows, tableRow{Label: w.text(r.Label, v), Value: r.Value})
-		}
-	}
-
-	return rows
 }
 
 // isWebAddress reports an address that mail programs and telephones open in a browser, and that is one word of a text.
@@ -347,22 +172,47 @@ func shortID(id string) string {
 // of what follows, and not longer than maxValue. Requests bring no such text (rules: input.words); older rows may.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, ""), string(unicode.ReplacementChar), "")
+	s = strings.Join(strings.Fields(models.CleanText(s)), " ")
 
-	return truncate(strings.Join(strings.Fields(models.CleanText(s)), " "), maxValue)
+	if utf8.RuneCountInString(s) <= maxValue {
+		return s
+	}
+
+	if short := truncate(s, maxValue, ellipsis); short != "" {
+		return short
+	}
+
+	return string([]rune(s)[:maxValue-1]) + ellipsis // one word
 }
 
-// truncate shortens s to n characters, the last three of them dots when something is cut off.
-func truncate(s string, n int) string {
-	const dots = "..."
+const (
+	ellipsis = "…"
+	// threeDots is the ellipsis of an SMS in the alphabet of GSM: the character would make all of it UCS-2, with less than half the room.
+	threeDots = "..."
+)
 
+// truncate shortens s to n characters, at the end of a word and with dots; empty when no word is left.
+func truncate(s string, n int, dots string) string {
 	runes := []rune(s)
 	if len(runes) <= n {
 		return s
 	}
 
-	if n < len(dots) {
+	room := n - utf8.RuneCountInString(dots)
+	if room <= 0 {
 		return ""
 	}
 
-	return strings.TrimRight(string(runes[:n-len(dots)]), " ") + dots
+	// The word that ends where the room does is whole.
+	end := strings.LastIndexByte(string(runes[:room+1]), ' ')
+	if end < 0 {
+		return ""
+	}
+
+	words := strings.TrimRight(string(runes[:room+1])[:end], " ,،;؛:-–—(")
+	if words == "" {
+		return ""
+	}
+
+	return words + dots
 }

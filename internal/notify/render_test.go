@@ -17,7 +17,7 @@ import (
 func newTestRenderer(t *testing.T) *Renderer {
 	t.Helper()
 
-	r, err := NewRenderer("https://rihla.test/bookings/{booking_number}?id={booking_id}")
+	r, err := NewRenderer(Places{BookingURL: "https://rihla.test/bookings/{booking_number}?id={booking_id}"})
 	require.NoError(t, err)
 
 	return r
@@ -61,16 +61,16 @@ func TestRenderMailArabic(t *testing.T) {
 
 	out, err := newTestRenderer(t).Render(testMessage(models.NotifyPaymentSucceeded, models.NotifyEmail, models.LocaleArabic))
 	require.NoError(t, err)
-	require.Equal(t, "تأكيد الحجز RB-7XK010A: عمرة من الرياض", out.Subject)
+	require.Equal(t, "تأكيد الحجز \u2068RB-7XK010A\u2069: عمرة من الرياض", out.Subject)
 	require.Equal(t, `مرحبًا سارة،
 
 استلمنا دفعتك وتم تأكيد حجزك. نتمنى لك رحلة موفقة.
 
-رقم الحجز: RB-7XK010A
+رقم الحجز: `+"\u2068RB-7XK010A\u2069"+`
 الرحلة: عمرة من الرياض
 موعد المغادرة: السبت 28 نوفمبر 2026، الساعة 00:30 (بتوقيت الرياض)
-عدد المقاعد: 2
-المبلغ: 1,150.00 ر.س
+عدد المقاعد: `+"\u20682\u2069"+`
+المبلغ المدفوع: 1,150.00 ر.س
 منه ضريبة القيمة المضافة: 150.00 ر.س
 وسيلة الدفع: بطاقة ائتمانية
 
@@ -100,7 +100,7 @@ We have refunded the amount below to the payment method you used. It may take so
 Booking: RB-7XK010A
 Trip: Umrah from Riyadh
 Departure: Saturday, 28 November 2026, 00:30 (Riyadh time)
-Amount: 1,234,567.50 SAR
+Refunded now: 1,234,567.50 SAR
 
 See your booking: https://rihla.test/bookings/RB-7XK010A?id=019a3c5e-7d10-7abc-9def-0123456789ab
 
@@ -119,16 +119,16 @@ func TestRenderSMS(t *testing.T) {
 
 	for locale, want := range map[models.Locale][]string{
 		models.LocaleArabic: {
-			"رحلة: تم تأكيد حجزك RB-7XK010A (عمرة من الرياض) واستلام 1,150.00 ر.س. المغادرة 28/11/2026 00:30.",
-			"رحلة: لم تكتمل عملية الدفع للحجز RB-7XK010A (عمرة من الرياض).",
-			"رحلة: تم استرداد 1,150.00 ر.س للحجز RB-7XK010A (عمرة من الرياض). قد يستغرق ظهوره بضعة أيام عمل.",
-			"رحلة: تم استلام 1,150.00 ر.س للحملة الإعلانية عرض رمضان. ستُعرض في التواريخ التي اخترتها.",
+			"رحلة: تم تأكيد حجزك \u2068RB-7XK010A\u2069 (عمرة من الرياض) واستلام \u20681,150.00 ر.س\u2069. المغادرة 28/11/2026 00:30.",
+			"رحلة: لم تكتمل عملية الدفع للحجز \u2068RB-7XK010A\u2069 (عمرة من الرياض).",
+			"رحلة: تم استرداد \u20681,150.00 ر.س\u2069 للحجز \u2068RB-7XK010A\u2069 (عمرة من الرياض). قد يستغرق ظهوره بضعة أيام عمل.",
+			"رحلة: تم استلام \u20681,150.00 ر.س\u2069 للحملة الإعلانية عرض رمضان. ستُعرض في التواريخ التي اخترتها.",
 		},
 		models.LocaleEnglish: {
-			"Rihla: booking RB-7XK010A (عمرة من الرياض) is confirmed, 1,150.00 SAR received. Departure 28/11/2026 00:30.",
-			"Rihla: the payment for booking RB-7XK010A (عمرة من الرياض) was not completed.",
-			"Rihla: 1,150.00 SAR refunded for booking RB-7XK010A (عمرة من الرياض). It may take some working days to appear.",
-			"Rihla: 1,150.00 SAR received for the advertising campaign عرض رمضان. It runs on the dates you chose.",
+			"Rihla: booking RB-7XK010A (\u2068عمرة من الرياض\u2069) is confirmed, 1,150.00 SAR received. Departure 28 Nov 2026 00:30.",
+			"Rihla: the payment for booking RB-7XK010A (\u2068عمرة من الرياض\u2069) was not completed.",
+			"Rihla: 1,150.00 SAR refunded for booking RB-7XK010A (\u2068عمرة من الرياض\u2069). It may take some working days to appear.",
+			"Rihla: 1,150.00 SAR received for the advertising campaign \u2068عرض رمضان\u2069. It runs on the dates you chose.",
 		},
 	} {
 		for i, kind := range kinds() {
@@ -209,7 +209,7 @@ func TestRenderKeepsOutsideTextHarmless(t *testing.T) {
 	require.Contains(t, out.HTML, "Hello &lt;script&gt;alert(1)&lt;/script&gt;,")
 	require.NotContains(t, out.Subject, "\n")
 	require.NotContains(t, out.Subject, "\r")
-	require.Contains(t, out.Subject, "Hajj Bcc: everyone@example.com gpj.exe {{.Name}} xxx")
+	require.Contains(t, out.Subject, "Hajj Bcc: everyone@example.com gpj.exe {{.Name}}…")
 	require.Less(t, len(out.Subject), 200)
 }
 

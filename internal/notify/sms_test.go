@@ -41,7 +41,7 @@ func TestSMSGateway(t *testing.T) {
 	require.Equal(t, m.ID.String(), r.Header.Get("Idempotency-Key"))
 	require.Equal(t, map[string]string{
 		"id": m.ID.String(), "to": "+966501234567",
-		"text": "رحلة: تم تأكيد حجزك RB-7XK010A (عمرة من الرياض) واستلام 1,150.00 ر.س. المغادرة 28/11/2026 00:30.",
+		"text": "رحلة: تم تأكيد حجزك \u2068RB-7XK010A\u2069 (عمرة من الرياض) واستلام \u20681,150.00 ر.س\u2069. المغادرة 28/11/2026 00:30.",
 	}, <-bodies)
 	require.NoDirExists(t, outbox)
 

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 
+	"rihla/internal/brand"
 	"rihla/internal/config"
 )
 
@@ -189,6 +191,12 @@ func newLetter(m Message, text Rendered, from *mail.Address) (*gomail.Msg, error
 	letter.SetGenHeader(gomail.HeaderContentLang, string(m.Locale))
 	letter.SetBodyString(gomail.TypeTextPlain, text.Text)
 	letter.AddAlternativeString(gomail.TypeTextHTML, text.HTML)
+
+	// The logo is in the mail: an address of it would tell us who opens the mail and when.
+	err = letter.EmbedReader("rihla.png", bytes.NewReader(brand.IconPNG), gomail.WithFileContentID("<"+logoID+">"))
+	if err != nil {
+		return nil, permanentf("write mail: %w", err)
+	}
 
 	return letter, nil
 }

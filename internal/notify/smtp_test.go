@@ -161,15 +161,40 @@ func parts(t *testing.T, letter string) (header mail.Header, byType map[string]s
 	m, err := mail.ReadMessage(strings.NewReader(letter))
 	require.NoError(t, err)
 
-	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	related := multipart.NewReader(m.Body, boundary(t, m.Header.Get("Content-Type"), "multipart/related"))
+
+	alternatives, err := related.NextRawPart()
 	require.NoError(t, err)
 
-	byType = map[string]string{}
+	byType = readParts(t, multipart.NewReader(alternatives, boundary(t, alternatives.Header.Get("Content-Type"), "multipart/alternative")))
 
-	for r := multipart.NewReader(m.Body, params["boundary"]); ; {
+	logo, err := related.NextRawPart()
+	require.NoError(t, err)
+	require.Equal(t, "<"+logoID+">", logo.Header.Get("Content-ID"))
+	require.Contains(t, logo.Header.Get("Content-Type"), "image/png")
+
+	return m.Header, byType
+}
+
+func boundary(t *testing.T, contentType, want string) string {
+	t.Helper()
+
+	kind, params, err := mime.ParseMediaType(contentType)
+	require.NoError(t, err)
+	require.Equal(t, want, kind)
+
+	return params["boundary"]
+}
+
+func readParts(t *testing.T, r *multipart.Reader) map[string]string {
+	t.Helper()
+
+	byType := map[string]string{}
+
+	for {
 		part, err := r.NextRawPart()
 		if err == io.EOF { //nolint:errorlint // documented to be bare
-			return m.Header, byType
+			return byType
 		}
 
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"strings"
 
+	"rihla/internal/brand"
 	"rihla/models"
 )
 
@@ -28,11 +29,14 @@ func (t *Ticket) HTML(lang models.Locale) (html []byte, policy string, err error
 		*Ticket
 
 		Lang, Dir, Nonce, Departs, Returns string
+		CSS                                template.CSS
+		Icon                               template.HTML
 		Words                              words
 		Codes                              []shown
 	}{
-		Ticket: t, Lang: string(lang), Dir: "rtl", Nonce: rand.Text(), Departs: moment(t.Departure, lang), Returns: moment(t.Return, lang),
-		Words: wordsOf(lang),
+		Ticket: t, Lang: string(lang), Dir: "rtl", Nonce: rand.Text(),
+		Departs: models.Moment(t.Departure, lang), Returns: models.Moment(t.Return, lang),
+		Words: wordsOf(lang), CSS: brand.CSS, Icon: brand.Icon(),
 	}
 
 	if lang == models.LocaleEnglish {

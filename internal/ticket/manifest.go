@@ -101,7 +101,7 @@ func (m *Manifest) PDF(lang models.Locale) ([]byte, error) {
 	s.y = s.cell(m.Trip.ProviderName+" · "+w.Manifest, strong, 0, wide, s.y)
 	s.y = s.cell(m.Trip.Title, title, 0, wide, s.y+title.Size*leading)
 	s.y = s.cell(m.Trip.Origin+" – "+m.Trip.Destination, plain, 0, wide, s.y+plain.Size*leading)
-	s.y = s.cell(w.Departure+": "+moment(m.Trip.DepartureAt, lang), plain, 0, wide, s.y+plain.Size*leading)
+	s.y = s.cell(w.Departure+": "+models.Moment(m.Trip.DepartureAt, lang), plain, 0, wide, s.y+plain.Size*leading)
 	s.y = s.row(rows[0], head, s.y+2*plain.Size)
 
 	for _, row := range rows[1:] {

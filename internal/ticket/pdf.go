@@ -117,8 +117,8 @@ func (t *Ticket) head(s *sheet, w words, lang models.Locale) {
 	for _, row := range [][2]string{
 		{w.Booking, t.Number},
 		{w.Route, t.Origin + " – " + t.Destination},
-		{w.Departure, moment(t.Departure, lang)},
-		{w.Returns, moment(t.Return, lang)},
+		{w.Departure, models.Moment(t.Departure, lang)},
+		{w.Returns, models.Moment(t.Return, lang)},
 		{w.Company, t.Company},
 		{w.Seats, strconv.Itoa(t.Seats)},
 	} {

@@ -67,7 +67,7 @@ func TestHTML(t *testing.T) {
 
 	tk := issued(t)
 	words := map[models.Locale][]string{
-		models.LocaleArabic:  {`<html lang="ar" dir="rtl">`, "رقم الحجز", "الثلاثاء 1 ديسمبر 2026، 15:00 (بتوقيت الرياض)", "المسافر 3 من 3"},
+		models.LocaleArabic:  {`<html lang="ar" dir="rtl">`, "رقم الحجز", "الثلاثاء 1 ديسمبر 2026، الساعة 15:00 (بتوقيت الرياض)", "المسافر 3 من 3"},
 		models.LocaleEnglish: {`<html lang="en" dir="ltr">`, "Booking number", "Tuesday, 1 December 2026, 15:00 (Riyadh time)", "Passenger 3 of 3"},
 	}
 
@@ -87,7 +87,7 @@ func TestHTML(t *testing.T) {
 		nonce := regexp.MustCompile(`<style nonce="(\w+)">`).FindStringSubmatch(html)
 		require.Contains(t, policy, "style-src 'nonce-"+nonce[1]+"'")
 
-		codes := regexp.MustCompile(`viewBox="0 0 (\d+) \d+".*?<path d="([^"]+)"`).FindAllStringSubmatch(html, -1)
+		codes := regexp.MustCompile(`viewBox="0 0 (\d+) \d+" shape-rendering.*?<path d="([^"]+)"`).FindAllStringSubmatch(html, -1)
 		require.Len(t, codes, 3)
 
 		for i, c := range codes {

@@ -1,9 +1,7 @@
 package ticket
 
 import (
-	"fmt"
-	"time"
-
+	"rihla/internal/brand"
 	"rihla/models"
 )
 
@@ -17,7 +15,8 @@ type words struct {
 
 var languages = map[models.Locale]words{
 	models.LocaleArabic: {
-		Brand: "رحلة", Ticket: "تذكرة سفر", Booking: "رقم الحجز", Route: "المسار", Departure: "المغادرة", Returns: "العودة", Company: "الشركة",
+		Brand:  brand.Name(models.LocaleArabic),
+		Ticket: "تذكرة سفر", Booking: "رقم الحجز", Route: "المسار", Departure: "المغادرة", Returns: "العودة", Company: "الشركة",
 		Passenger: "المسافر", Seats: "المقاعد", Of: "من", Code: "رمز التذكرة",
 		Show:     "أظهر الرمز عند الصعود إلى الحافلة. لا تحتاج هذه التذكرة إلى اتصال بالإنترنت.",
 		Help:     "للاستفسار عن الرحلة اتصل بالشركة واذكر رقم الحجز:",
@@ -25,7 +24,8 @@ var languages = map[models.Locale]words{
 		Page: "صفحة",
 	},
 	models.LocaleEnglish: {
-		Brand: "Rihla", Ticket: "Ticket", Booking: "Booking number", Route: "Route", Departure: "Departure", Returns: "Return",
+		Brand:  brand.Name(models.LocaleEnglish),
+		Ticket: "Ticket", Booking: "Booking number", Route: "Route", Departure: "Departure", Returns: "Return",
 		Company: "Company", Passenger: "Passenger", Seats: "Seats", Of: "of", Code: "Code of the ticket",
 		Show:     "Show the code when you board the bus. This ticket needs no network.",
 		Help:     "For questions about the trip call the company and give the booking number:",
@@ -40,18 +40,4 @@ func wordsOf(lang models.Locale) words {
 	}
 
 	return languages[models.LocaleArabic]
-}
-
-var arabicWeekdays = [...]string{"الأحد", "الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت"}
-
-// moment is a time in Riyadh, and says so.
-func moment(t time.Time, lang models.Locale) string {
-	t = t.In(models.Riyadh)
-	month := models.MonthName(t.Month(), lang)
-
-	if lang == models.LocaleEnglish {
-		return fmt.Sprintf("%s, %d %s %d, %s (Riyadh time)", t.Weekday(), t.Day(), month, t.Year(), t.Format("15:04"))
-	}
-
-	return fmt.Sprintf("%s %d %s %d، %s (بتوقيت الرياض)", arabicWeekdays[t.Weekday()], t.Day(), month, t.Year(), t.Format("15:04"))
 }

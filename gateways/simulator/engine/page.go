@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/text/language"
 
+	"rihla/gateways"
+	"rihla/internal/brand"
 	"rihla/models"
 )
 
@@ -24,12 +26,6 @@ var pageHTML string
 
 //go:embed page/pay.css
 var pageCSS string
-
-//go:embed page/pay.js
-var pageJS string
-
-// riyadh has no daylight saving time, so that no time zone database is needed.
-var riyadh = time.FixedZone("+03", 3*60*60)
 
 // languages of the page; the first is the default.
 var languages = language.NewMatcher([]language.Tag{language.Arabic, language.English})
@@ -43,6 +39,7 @@ type pageData struct {
 	Nonce         string
 	CSS           template.CSS
 	JS            template.JS
+	Icon          template.HTML
 	State         string // a checkout state, or missing
 	Open          bool
 	Title         string
@@ -50,7 +47,8 @@ type pageData struct {
 	Amount        string
 	Currency      string
 	Description   string
-	Reference     string // the merchant's number of the order, if it has told one
+	Reference     string                // the merchant's number of the order, if it has told one
+	Details       []models.PurchaseLine // what else the merchant has told of it
 	BillNumber    string
 	Method        string
 	MethodName    string
@@ -122,7 +120,8 @@ func contentPolicy(nonce string) string {
 func (s *Server) newPageData(r *http.Request, row *Checkout) pageData {
 	data := pageData{
 		Lang: "ar", Dir: "rtl", OtherLang: "en", OtherName: "English", Text: arabic,
-		Nonce: rand.Text(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS), //nolint:gosec // our own files, embedded
+		Nonce: rand.Text(), JS: brand.Countdown, Icon: brand.Icon(),
+		CSS:   brand.CSS + template.CSS(pageCSS), //nolint:gosec // our own file, embedded
 		State: "missing",
 	}
 
@@ -142,11 +141,11 @@ func (s *Server) newPageData(r *http.Request, row *Checkout) pageData {
 func (d *pageData) fill(row *Checkout, back string) {
 	d.State = row.Status
 	d.Open = row.Status == StatusOpen
-	d.Amount = grouped(row.Amount)
+	d.Amount = row.Amount.Grouped()
 	d.Again = row.Status == StatusFailed || row.Status == StatusExpired || row.Status == StatusCanceled
-	d.Description, d.Reference = row.Description, ""
+	d.Description, d.Details = cutDetails(row.Description)
 
-	if parts := orderNumber.FindStringSubmatch(row.Description); parts != nil {
+	if parts := orderNumber.FindStringSubmatch(d.Description); parts != nil {
 		d.Description, d.Reference = parts[1], parts[2]
 	}
 
@@ -202,14 +201,21 @@ func methodForm(method models.PaymentMethod) string {
 	}
 }
 
-// grouped writes 1150.00 as 1,150.00: Saudi shops use Western digits in both languages.
-func grouped(amount models.Money) string {
-	whole, cents, _ := strings.Cut(amount.String(), ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
+// cutDetails takes the `name: value` parts off the end of a description.
+func cutDetails(description string) (what string, details []models.PurchaseLine) {
+	parts := strings.Split(description, gateways.DetailSeparator)
+	n := len(parts)
+
+	for n > 1 && strings.Contains(parts[n-1], ": ") {
+		n--
 	}
 
-	return whole + "." + cents
+	for _, part := range parts[n:] {
+		label, value, _ := strings.Cut(part, ": ")
+		details = append(details, models.PurchaseLine{Label: label, Value: value})
+	}
+
+	return strings.Join(parts[:n], gateways.DetailSeparator), details
 }
 
 // orderNumber is a merchant's number in brackets behind what was ordered.
@@ -226,10 +232,8 @@ func billNumber(checkout string) string {
 }
 
 func expiryText(lang string, at time.Time) string {
-	at = at.In(riyadh)
-	if lang == "en" {
-		return at.Format("2 January 2006, 15:04")
-	}
+	at = at.In(models.Riyadh)
+	locale := models.Locale(lang)
 
-	return fmt.Sprintf("%d %s %d، %s", at.Day(), arabicMonths[at.Month()-1], at.Year(), at.Format("15:04"))
+	return models.DateIn(at).In(locale) + models.Label{AR: "، ", EN: ", "}.In(locale) + at.Format("15:04")
 }

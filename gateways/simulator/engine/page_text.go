@@ -51,7 +51,3 @@ var english = map[string]string{
 	"canceled_title": "Payment cancelled", "canceled_note": "Nothing was charged.",
 	"missing_title": "Page not found", "missing_note": "This payment link is not valid. Check the link or go back to the merchant.",
 }
-
-var arabicMonths = [...]string{
-	"يناير", "فبراير", "مارس", "أبريل", "مايو", "يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر",
-}

@@ -233,3 +233,20 @@ func TestPageSaysWhatIsPaid(t *testing.T) {
 		}
 	}
 }
+
+// TestPageShowsDetails: what the merchant has said beside the title is a list of facts.
+func TestPageShowsDetails(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	request := gatewaytest.Request()
+	request.Description, request.Details = "Umrah · by night (RB-7XK010A)", []string{"Seats: 2", "VAT included: 150.00 SAR"}
+	c, err := b.driver.CreateCheckout(t.Context(), request)
+	require.NoError(t, err)
+
+	_, body := b.browse(t, http.MethodGet, "/pay/"+c.ID+"?lang=en", "", "")
+	require.Contains(t, body, `<p class="what" lang="en" dir="ltr">Umrah · by night</p>`)
+	require.Contains(t, body, `<dt><bdi>Seats</bdi></dt><dd><bdi>2</bdi></dd>`)
+	require.Contains(t, body, `<dt><bdi>VAT included</bdi></dt><dd><bdi>150.00 SAR</bdi></dd>`)
+	require.Contains(t, body, `<bdi dir="ltr">RB-7XK010A</bdi>`)
+}

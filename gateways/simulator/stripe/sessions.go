@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rihla/gateways"
 	"rihla/gateways/simulator/engine"
 	"rihla/models"
 )
@@ -31,10 +32,17 @@ type calls struct {
 	protocol protocol
 }
 
+// described is the product's name with its description, as the page of payment companies shows both.
+func described(form url.Values, price string) string {
+	return strings.Join(slices.DeleteFunc([]string{
+		form.Get(price + "[product_data][name]"), form.Get(price + "[product_data][description]"),
+	}, func(part string) bool { return part == "" }), gateways.DetailSeparator)
+}
+
 // known are the parameters of a new session that the simulator understands; another one is refused, as the company does.
 var known = regexp.MustCompile(`^(mode|payment_method_types\[\d+\]|client_reference_id|success_url|cancel_url|expires_at|locale|` +
 	`adaptive_pricing\[enabled\]|metadata\[\w+\]|payment_intent_data\[metadata\]\[\w+\]|line_items\[0\]\[quantity\]|` +
-	`line_items\[0\]\[price_data\]\[(currency|unit_amount|product_data\]\[name)\]|expand\[\d+\])$`)
+	`line_items\[0\]\[price_data\]\[(currency|unit_amount|product_data\]\[(?:name|description))\]|expand\[\d+\])$`)
 
 // form reads the parameters of a POST; every one must be known.
 func (c calls) form(w http.ResponseWriter, r *http.Request, known *regexp.Regexp) (url.Values, bool) {
@@ -146,7 +154,7 @@ func sessionRow(form url.Values, m *engine.Account) (row *engine.Checkout, param
 
 	return &engine.Checkout{
 		Merchant: m.Name, MerchantReference: cmp.Or(form.Get("client_reference_id"), "-"), Amount: models.Halalas(amount),
-		Currency: strings.ToUpper(currency), PaymentMethod: models.MethodCreditCard, Description: form.Get(price + "[product_data][name]"),
+		Currency: strings.ToUpper(currency), PaymentMethod: models.MethodCreditCard, Description: described(form, price),
 		ReturnURL: form.Get("cancel_url"), ExpiresAt: time.Unix(expires, 0).UTC(),
 		Data: map[string]string{dataSuccessURL: form.Get("success_url")},
 	}, "", ""

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"rihla/internal/store/db"
 	"rihla/internal/store/outbox"
 	"rihla/models"
 )
@@ -18,16 +19,16 @@ import (
 func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
 	var paid []models.PaymentTransaction
 
-	err := tx.NewSelect().Model(&paid).Column("pt.id", "pt.booking_id").Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
+	err := tx.NewSelect().Model(&paid).ColumnExpr("?", db.Columns[models.PaymentTransaction](tx, "pt")).Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
 		Where("bk.trip_id = ?", is.ID).Where("bk.status = ?", models.BookingConfirmed).
 		Where("pt.status = ?", models.TransactionPaid).Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("read payments: %w", err)
 	}
 
-	by := make(map[uuid.UUID]uuid.UUID, len(paid))
+	by := make(map[uuid.UUID]*models.PaymentTransaction, len(paid))
 	for i := range paid {
-		by[*paid[i].BookingID] = paid[i].ID
+		by[*paid[i].BookingID] = &paid[i]
 	}
 
 	unsent, err := replaceUnsent(ctx, tx, paid)
@@ -40,7 +41,7 @@ func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *
 	for i := range bookings {
 		b := &bookings[i]
 
-		transaction, ok := by[b.ID]
+		payment, ok := by[b.ID]
 		if !ok {
 			continue
 		}
@@ -50,11 +51,12 @@ func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *
 
 		if b.RescheduledBy != nil {
 			data["refundable"] = "true"
+			refundableFacts(data, payment)
 		}
 
-		for _, n := range outbox.NewMessages(models.NotifyTripMoved, transaction, move.String(), b.Locale, b.ContactEmail, b.ContactPhone, data) {
+		for _, n := range outbox.NewMessages(models.NotifyTripMoved, payment.ID, move.String(), b.Locale, b.ContactEmail, b.ContactPhone, data) {
 			// Of the departure in between the customer has not heard.
-			if was := unsent[movedMessage{transaction, n.Channel}]; was != "" && was != data["departure_at"] {
+			if was := unsent[movedMessage{payment.ID, n.Channel}]; was != "" && was != data["departure_at"] {
 				n.Data = maps.Clone(data)
 				n.Data["departure_was"] = was
 			}
@@ -66,6 +68,21 @@ func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *
 	_, err = outbox.InsertMessages(ctx, tx, rows)
 
 	return err
+}
+
+// refundableFacts say what a customer who may have all of it back would get, and by which way.
+func refundableFacts(data map[string]string, t *models.PaymentTransaction) {
+	left := t.Remaining()
+	if !left.IsPositive() {
+		return
+	}
+
+	data["amount"], data["currency"] = left.String(), t.TakenCurrency()
+	outbox.RefundWay(data, t.Method(), t.RefundChannel())
+
+	if before := t.GivenBack(); before.IsPositive() {
+		data["refunded_before"] = before.String()
+	}
 }
 
 // movedMessage is a customer's message about moves of the trip, on one channel.

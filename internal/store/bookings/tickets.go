@@ -10,11 +10,12 @@ import (
 	"rihla/models"
 )
 
-// Ticketed is a booking with its cancelled passengers, and what its ticket shows beside it.
+// Ticketed is a booking with its cancelled passengers, and what its ticket and mails about it show beside it.
 type Ticketed struct {
 	Booking      models.Booking
 	Trip         models.Trip
 	CompanyPhone string
+	Policy       models.CancellationPolicy // by which it is cancelled
 }
 
 // Ticketed reads a booking for its ticket, in whatever state it is. Error: NOT_FOUND.
@@ -32,6 +33,7 @@ func (s *Store) Ticketed(ctx context.Context, id uuid.UUID) (Ticketed, error) {
 	}
 
 	t.Booking = rows[0]
+	t.Policy = t.Booking.CancellationPolicy(s.policies.Cancellation)
 
 	err = s.db.NewSelect().Model(&t.Trip).Where("t.id = ?", b.TripID).Scan(db.Prepared(ctx))
 	if err != nil {

@@ -139,7 +139,7 @@ func (s *Store) reject(ctx context.Context, tx bun.Tx, by db.Actor, r *models.Ca
 	facts := outbox.BookingData(&b, &trip)
 	facts["note"] = note
 
-	_, err = outbox.InsertMessages(ctx, tx, outbox.NewMessages(models.NotifyCancellationRejected, t, r.ID.String(), b.Locale,
+	_, err = outbox.InsertMessages(ctx, tx, outbox.NewMessages(models.NotifyCancellationRejected, t.ID, r.ID.String(), b.Locale,
 		b.ContactEmail, b.ContactPhone, facts))
 
 	return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -26,7 +27,10 @@ type CompanyNews struct {
 
 // CompanyData is what a company may read of a booking: nothing about its customer.
 func CompanyData(b *models.Booking, trip *models.Trip, seats int) map[string]string {
-	data := map[string]string{"booking_number": b.Number, "trip_title": trip.Title, "seats": strconv.Itoa(seats)}
+	data := map[string]string{
+		"booking_number": b.Number, "trip_title": trip.Title, "seats": strconv.Itoa(seats),
+		"departure_at": trip.DepartureAt.UTC().Format(time.RFC3339),
+	}
 	if b.Status == models.BookingConfirmed {
 		data["booking_stays"] = "true"
 	}

@@ -41,6 +41,35 @@ func BookingData(b *models.Booking, trip *models.Trip) map[string]string {
 	}
 }
 
+// RefundFacts are what a message about a refund that was made says of the payment, of which it is the newest: what was paid, what had gone
+// back before, what is left, which is the fee of a cancelled booking, by which way the money goes and until when the customer's bank shows
+// it.
+func RefundFacts(facts map[string]string, b *models.Booking, t *models.PaymentTransaction, r *models.Refund) {
+	taken, currency := t.Taken()
+	facts["currency"], facts["paid_amount"] = currency, taken.String()
+
+	if before := t.GivenBack().Sub(r.Amount); before.IsPositive() {
+		facts["refunded_before"] = before.String()
+	}
+
+	if left := t.Remaining(); left.IsPositive() && b.Status == models.BookingConfirmed {
+		facts["kept_amount"] = left.String()
+	} else if left.IsPositive() {
+		facts["fee_amount"] = left.String()
+	}
+
+	RefundWay(facts, t.Method(), r.Channel)
+
+	if r.CompletedAt != nil {
+		facts["expected_by"] = models.RefundExpectedBy(*r.CompletedAt).String()
+	}
+}
+
+// RefundWay is how money goes back, for the facts of a message.
+func RefundWay(facts map[string]string, m models.PaymentMethod, c models.RefundChannel) {
+	facts["payment_method"], facts["refund_channel"] = string(m), string(c)
+}
+
 // Enqueue writes the outbox rows of a message that is sent once, in the transaction of its cause.
 func Enqueue(
 	ctx context.Context, tx bun.Tx, kind models.NotificationKind, transaction uuid.UUID,

@@ -181,6 +181,7 @@ func countSending(ctx context.Context, tx bun.Tx, t *models.PaymentTransaction, 
 func (s *Store) checkoutMessages(out *CheckoutSending, trip *models.Trip) []models.Notification {
 	b := &out.Booking
 	data := outbox.BookingFacts(b, trip, out.Attempt.Amount)
+	data["vat_amount"] = out.Attempt.VATAmount.String()
 	data["seats"], data["retry_until"] = strconv.Itoa(b.Seats), out.Attempt.ExpiresAt.UTC().Format(time.RFC3339)
 
 	phone := b.ContactPhone

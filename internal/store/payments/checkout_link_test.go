@@ -234,3 +234,34 @@ func TestSendCheckoutOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 202, again.Answer.Status)
 }
+
+// TestExpiredHoldIsToldWhereTheLinkWent: who was sent the link hears of its end, on the same channels; the account's address does not.
+func TestExpiredHoldIsToldWhereTheLinkWent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Exec(t, "UPDATE users SET email_verified_at = now()")
+
+	booking := b.Book(t, b.Trip, 2)
+	tx := b.Open(t, booking, 1)
+	_, err := b.sendCheckout(t, booking.ID, time.Now())
+	require.NoError(t, err)
+
+	other := b.Book(t, b.Trip, 1)
+	unsent := b.Open(t, other, 1)
+
+	for attempt, until := range map[*models.PaymentTransaction]time.Time{&tx: booking.HoldUntil, &unsent: other.HoldUntil} {
+		b.Deliver(t, bookstest.Event(*attempt, models.EventPaymentExpired, nil))
+		b.Settle(t, *attempt, until)
+	}
+
+	const told = `SELECT count(*) FROM notifications WHERE kind = 'PAYMENT_FAILED' AND transaction_id = $1 AND recipient = $2
+		AND data ->> 'expired' = 'true' AND data ->> 'unpaid' = 'true'`
+
+	for _, to := range []string{"contact@rihla.test", "+966500000000"} {
+		require.Equal(t, 1, b.Count(t, told, tx.ID, to), to)
+		require.Zero(t, b.Count(t, told, unsent.ID, to), to)
+	}
+
+	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'PAYMENT_FAILED' AND transaction_id = $1", unsent.ID))
+	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'PAYMENT_FAILED' AND transaction_id = $1", tx.ID))
+}

@@ -4,29 +4,55 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/uptrace/bun"
-
 	"rihla/internal/store/db"
 	"rihla/models"
 )
 
-// CheckoutText names what a transaction pays for on the gateway's page: the trip, and the booking's number.
-func (s *Store) CheckoutText(ctx context.Context, t *models.PaymentTransaction) (string, error) {
+// Purchase is what a transaction pays for, as the page shows it on which that is done.
+func (s *Store) Purchase(ctx context.Context, t *models.PaymentTransaction) (models.Purchase, error) {
 	ctx = db.Prepared(ctx)
 
+	var row struct {
+		Booking  models.Booking    `bun:"embed:bk_"`
+		Campaign models.AdCampaign `bun:"embed:ac_"`
+		Trip     models.Trip       `bun:"embed:t_"`
+	}
+
+	q := s.db.NewSelect().ColumnExpr("t.title AS t_title, t.departure_at AS t_departure_at, t.return_at AS t_return_at").
+		ColumnExpr("p.name AS t_provider_name")
+	if t.BookingID != nil {
+		q = q.TableExpr("bookings AS bk").Join("JOIN trips AS t ON t.id = bk.trip_id").Join("JOIN providers AS p ON p.id = bk.provider_id").
+			ColumnExpr("bk.booking_number AS bk_booking_number, bk.seats AS bk_seats, bk.locale AS bk_locale").
+			ColumnExpr("bk.booked_schedule AS bk_booked_schedule").Where("bk.id = ?", *t.BookingID)
+	} else {
+		q = q.TableExpr("ad_campaigns AS ac").Join("JOIN trips AS t ON t.id = ac.trip_id").Join("JOIN providers AS p ON p.id = ac.provider_id").
+			ColumnExpr("ac.title AS ac_title, ac.starts_on AS ac_starts_on, ac.ends_on AS ac_ends_on").Where("ac.id = ?", *t.AdCampaignID)
+	}
+
+	if err := q.Scan(ctx, &row); err != nil {
+		return models.Purchase{}, fmt.Errorf("read what is paid for: %w", err)
+	}
+
 	if t.BookingID == nil {
-		return tripTitle(ctx, s.db, t)
+		return campaignPurchase(&row.Campaign, &row.Trip, t), nil
 	}
 
-	var title, number string
+	return s.bookingPurchase(&row.Booking, &row.Trip, t), nil
+}
 
-	err := s.db.NewSelect().TableExpr("bookings AS bk").Join("JOIN trips AS t ON t.id = bk.trip_id").Column("t.title", "bk.booking_number").
-		Where("bk.id = ?", *t.BookingID).Scan(ctx, &title, &number)
-	if err != nil {
-		return "", fmt.Errorf("read what is paid for: %w", err)
+func (s *Store) bookingPurchase(b *models.Booking, trip *models.Trip, t *models.PaymentTransaction) models.Purchase {
+	return models.Purchase{
+		Title: trip.Title, Number: b.Number, Company: trip.ProviderName, Locale: b.Locale, VAT: t.VATAmount, Currency: t.Currency,
+		Departure: trip.DepartureAt, Return: trip.ReturnAt, Seats: b.Seats, Policy: b.CancellationPolicy(s.policies.Cancellation),
 	}
+}
 
-	return title + " (" + number + ")", nil
+// campaignPurchase is in Arabic, as the messages about campaigns are.
+func campaignPurchase(c *models.AdCampaign, trip *models.Trip, t *models.PaymentTransaction) models.Purchase {
+	return models.Purchase{
+		Title: c.Title, Company: trip.ProviderName, Locale: models.LocaleArabic, VAT: t.VATAmount, Currency: t.Currency,
+		Trip: trip.Title, StartsOn: c.StartsOn, EndsOn: c.EndsOn,
+	}
 }
 
 // Payer is the name and the email address of who pays: the booking's contact, or the account that advertises. Not for logs.
@@ -41,22 +67,4 @@ func (s *Store) Payer(ctx context.Context, t *models.PaymentTransaction) (name, 
 	}
 
 	return name, email, nil
-}
-
-// tripTitle names what a transaction pays for, for ledger entries.
-func tripTitle(ctx context.Context, db bun.IDB, t *models.PaymentTransaction) (string, error) {
-	var title string
-
-	q := db.NewSelect().TableExpr("trips AS t").Column("t.title")
-	if t.BookingID != nil {
-		q = q.Join("JOIN bookings AS bk ON bk.trip_id = t.id").Where("bk.id = ?", *t.BookingID)
-	} else {
-		q = q.Join("JOIN ad_campaigns AS ac ON ac.trip_id = t.id").Where("ac.id = ?", *t.AdCampaignID)
-	}
-
-	if err := q.Scan(ctx, &title); err != nil {
-		return "", fmt.Errorf("read trip title: %w", err)
-	}
-
-	return title, nil
 }

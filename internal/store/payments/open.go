@@ -14,7 +14,7 @@ import (
 )
 
 // OpenPayment writes the PENDING row of an attempt, with the amount and the rates of this moment, or returns the
-// row that the same attempt has written before; fresh tells the two apart, and the row's CheckoutText is read in both cases. clock is
+// row that the same attempt has written before; fresh tells the two apart, and the row's Purchase is read in both cases. clock is
 // read once the booking or the campaign is locked: of two tries of one attempt, that which had to wait cannot open what the other found
 // too late. Errors: NOT_FOUND, BOOKING_NOT_PAYABLE, CAMPAIGN_NOT_PAYABLE (also when another attempt is open), PAYMENT_IN_SUSPENSE,
 // METHOD_NOT_AVAILABLE (unpaid bills hold too much of the trip).
@@ -61,9 +61,14 @@ func (o *opening) openForBooking(ctx context.Context) error {
 		return err
 	}
 
-	text := known.Title + " (" + b.Number + ")"
 	if known.Opened {
-		return o.readOpened(ctx, text)
+		if err := o.readOpened(ctx); err != nil {
+			return err
+		}
+
+		o.row.Purchase = o.store.bookingPurchase(&b, &known.Trip, &o.row)
+
+		return nil
 	}
 
 	now := o.clock()
@@ -92,7 +97,8 @@ func (o *opening) openForBooking(ctx context.Context) error {
 	o.row.BookingID = &b.ID
 	bookings.ReturnTo(&o.row, b.ReturnURL, b.ReturnBase)
 	o.row.Amount, o.row.VATRate, o.row.VATAmount = b.Amount, b.VATRate, b.VATAmount
-	o.row.CommissionRate, o.row.CheckoutText = known.CommissionRate, text
+	o.row.CommissionRate = known.CommissionRate
+	o.row.Purchase = o.store.bookingPurchase(&b, &known.Trip, &o.row)
 
 	return o.insert(ctx)
 }
@@ -109,7 +115,13 @@ func (o *opening) openForCampaign(ctx context.Context) error {
 	}
 
 	if known.Opened {
-		return o.readOpened(ctx, known.Title)
+		if err := o.readOpened(ctx); err != nil {
+			return err
+		}
+
+		o.row.Purchase = campaignPurchase(&c, &known.Trip, &o.row)
+
+		return nil
 	}
 
 	if c.DeletedAt != nil {
@@ -138,7 +150,7 @@ func (o *opening) openForCampaign(ctx context.Context) error {
 	bookings.ReturnTo(&o.row, c.ReturnURL, c.ReturnBase)
 	o.row.VATRate, o.row.CommissionRate = o.store.policies.VATAd, models.AdvertisingCommission()
 	o.row.Amount, o.row.VATAmount = models.AddVAT(c.Price, o.row.VATRate)
-	o.row.CheckoutText = known.Title
+	o.row.Purchase = campaignPurchase(&c, &known.Trip, &o.row)
 
 	if !o.row.Amount.Fits() {
 		return models.NewError(models.CodeCampaignNotPayable, "campaign.price_too_large")
@@ -160,8 +172,8 @@ type openedBy struct {
 // readUnderLock is a statement of its own: the one that locks sees other rows as they were before it waited for the lock, and another
 // try of the attempt, a move of the trip or money in suspense may be what it has waited for.
 func (o *opening) readUnderLock(ctx context.Context, trip, provider uuid.UUID, column string, subject uuid.UUID) (by openedBy, err error) {
-	err = o.tx.NewSelect().Model(&by).Column("t.id", "t.title", "t.status", "t.departure_at", "t.deleted_at").
-		ColumnExpr("p.commission_rate").
+	err = o.tx.NewSelect().Model(&by).Column("t.id", "t.title", "t.status", "t.departure_at", "t.return_at", "t.deleted_at").
+		ColumnExpr("p.commission_rate, p.name AS provider_name").
 		ColumnExpr("EXISTS (SELECT FROM payment_transactions WHERE (? = ?) AND suspense_at IS NOT NULL"+
 			stillHeld+") AS in_suspense", bun.Ident(column), subject).
 		ColumnExpr("EXISTS (SELECT FROM payment_transactions WHERE (id = ?)) AS opened", o.attempt.ID()).
@@ -175,11 +187,8 @@ func (o *opening) readUnderLock(ctx context.Context, trip, provider uuid.UUID, c
 }
 
 // readOpened reads the row of an earlier try.
-func (o *opening) readOpened(ctx context.Context, text string) error {
-	err := o.tx.NewSelect().Model(&o.row).Where("id = ?", o.attempt.ID()).Scan(ctx)
-	o.row.CheckoutText = text
-
-	return err
+func (o *opening) readOpened(ctx context.Context) error {
+	return o.tx.NewSelect().Model(&o.row).Where("id = ?", o.attempt.ID()).Scan(ctx)
 }
 
 // insert writes the row. Its booking or campaign is locked, so that no other try can have written it since it was looked for.

@@ -36,7 +36,7 @@ func TestPayPage(t *testing.T) {
 	require.Equal(t, data, p.PageData)
 	require.Equal(t, "first", *p.Reference)
 	require.WithinDuration(t, time.Now(), *p.OpenedAt, time.Minute)
-	require.Contains(t, p.Title, booking.Number)
+	require.Equal(t, tx.Purchase, p.Purchase)
 
 	_, err = b.Store.Payments.PayPage(t.Context(), id, tx.ExpiresAt.Add(24*time.Hour+time.Second))
 	require.Equal(t, models.CodeNotFound, models.CodeOf(err))

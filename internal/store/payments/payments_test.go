@@ -281,9 +281,10 @@ func TestSaveCheckout(t *testing.T) {
 	require.Equal(t, "ref-"+tx.ID.String(), *got.Reference, "the first reference stays")
 	require.Equal(t, "https://gateway.test/"+tx.ID.String(), *got.CheckoutURL)
 
-	text, err := b.Store.Payments.CheckoutText(t.Context(), &got)
+	bought, err := b.Store.Payments.Purchase(t.Context(), &got)
 	require.NoError(t, err)
-	require.Equal(t, b.Trip.Title+" ("+b.BookingNow(t, *tx.BookingID).Number+")", text)
+	require.Equal(t, b.Trip.Title+" ("+b.BookingNow(t, *tx.BookingID).Number+")", bought.Name())
+	require.Equal(t, tx.Purchase, bought)
 
 	booking := b.BookingNow(t, *tx.BookingID)
 	name, email, err := b.Store.Payments.Payer(t.Context(), &got)

@@ -142,8 +142,13 @@ func refundToldAgain(ctx context.Context, tx bun.Tx, b *models.Booking, trip *mo
 		return told{}, fmt.Errorf("read refund: %w", err)
 	}
 
+	var t models.PaymentTransaction
+	if err := tx.NewSelect().Model(&t).Where("id = ?", r.PaymentTransactionID).Scan(ctx); err != nil {
+		return told{}, fmt.Errorf("read refunded payment: %w", err)
+	}
+
 	facts := outbox.BookingFacts(b, trip, r.Amount)
-	facts["currency"] = r.Currency
+	outbox.RefundFacts(facts, b, &t, &r)
 
 	if b.Status == models.BookingConfirmed {
 		facts["booking_stays"] = "true"
@@ -203,11 +208,19 @@ func (s *Store) resentMessages(out *Resending, about told) []models.Notification
 	return rows
 }
 
+// nameReference adds the gateway's reference of a payment, by which staff find it.
+func nameReference(facts map[string]string, t *models.PaymentTransaction) {
+	if t.Reference != nil {
+		facts["payment_reference"] = *t.Reference
+	}
+}
+
 // paidFacts are what the confirmation says.
 func paidFacts(b *models.Booking, trip *models.Trip, t *models.PaymentTransaction) map[string]string {
 	facts := outbox.BookingFacts(b, trip, t.Amount)
 	facts["seats"], facts["vat_amount"] = strconv.Itoa(b.Seats), t.VATAmount.String()
 	facts["payment_method"] = string(t.Method())
+	nameReference(facts, t)
 
 	return facts
 }

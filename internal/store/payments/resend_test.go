@@ -38,6 +38,7 @@ func TestResend(t *testing.T) {
 	require.Equal(t, models.NotifyPaymentSucceeded, sending.Messages[0].Kind)
 	require.Equal(t, tx.ID, sending.Messages[0].TransactionID)
 	require.Equal(t, "230.00", sending.Messages[0].Data["amount"])
+	require.Equal(t, *tx.Reference, sending.Messages[0].Data["payment_reference"])
 	require.Equal(t, "2", sending.Messages[0].Data["seats"])
 	require.True(t, outbox.Limited(&sending.Messages[0]), "it counts among the messages of a day")
 	require.Equal(t, 1, b.Count(t, `SELECT count(*) FROM audit_log WHERE action = 'BOOKING_MESSAGE_RESENT' AND entity_id = $1`, *tx.BookingID))
@@ -80,6 +81,14 @@ func TestResendRefund(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, models.NotifyRefundSucceeded, sending.Messages[0].Kind)
 	require.Equal(t, "20.00", sending.Messages[0].Data["amount"])
+
+	for key, want := range map[string]string{
+		"paid_amount": "230.00", "refunded_before": "10.00", "kept_amount": "200.00", "refund_channel": "GATEWAY", "payment_method": "credit_card",
+		"expected_by": models.RefundExpectedBy(time.Now()).String(),
+	} {
+		require.Equal(t, want, sending.Messages[0].Data[key], key)
+	}
+
 	require.NotEmpty(t, sending.Messages[0].Data["booking_stays"])
 }
 

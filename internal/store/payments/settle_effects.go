@@ -136,7 +136,7 @@ func (st *settlement) failBooking(ctx context.Context, why models.FailureCode) e
 		return err
 	}
 
-	n, err := notifyOfFailure(ctx, st.tx, b, &st.t)
+	n, err := notifyOfFailure(ctx, st.tx, b, &st.t, !b.HoldUntil.After(st.now))
 	st.out.Queued += n
 
 	return err

@@ -59,7 +59,7 @@ func TestPaymentTakesFewStatements(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, fresh)
 	require.Equal(t, []string{"BEGIN", "SELECT", "SELECT", "INSERT", "COMMIT"}, seen.take())
-	require.Equal(t, b.Trip.Title+" ("+booking.Number+")", tx.CheckoutText)
+	require.Equal(t, b.Trip.Title+" ("+booking.Number+")", tx.Purchase.Name())
 
 	require.NoError(t, b.Store.Payments.SaveCheckout(t.Context(), tx.ID, tx.Channel, payments.OpenedCheckout{
 		Reference: "ref-" + tx.ID.String(), URL: "https://gateway.test/" + tx.ID.String(),
@@ -91,5 +91,5 @@ func TestPaymentTakesFewStatements(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, fresh)
 	require.Equal(t, models.TransactionPaid, again.Status)
-	require.Equal(t, tx.CheckoutText, again.CheckoutText)
+	require.Equal(t, tx.Purchase, again.Purchase)
 }

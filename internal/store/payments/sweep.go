@@ -130,7 +130,7 @@ func notifyOfRelease(ctx context.Context, tx bun.Tx, b *models.Booking) error {
 		return fmt.Errorf("read the last attempt: %w", err)
 	}
 
-	_, err = notifyOfFailure(ctx, tx, b, &last)
+	_, err = notifyOfFailure(ctx, tx, b, &last, true)
 
 	return err
 }

@@ -69,6 +69,7 @@ func tellCancelled(ctx context.Context, tx bun.Tx, c *models.Cancellation) error
 
 	facts := outbox.BookingFacts(&b, &trip, c.RefundAmount)
 	facts["seats"] = strconv.Itoa(c.Seats)
+	cancelledFacts(facts, &payment, c)
 
 	if b.Status == models.BookingConfirmed {
 		facts["booking_stays"] = "true"
@@ -78,7 +79,7 @@ func tellCancelled(ctx context.Context, tx bun.Tx, c *models.Cancellation) error
 		facts["trip_cancelled"] = "true"
 	}
 
-	_, err = outbox.InsertMessages(ctx, tx, outbox.NewMessages(models.NotifyBookingCancelled, payment, c.ID.String(), b.Locale,
+	_, err = outbox.InsertMessages(ctx, tx, outbox.NewMessages(models.NotifyBookingCancelled, payment.ID, c.ID.String(), b.Locale,
 		b.ContactEmail, b.ContactPhone, facts))
 	if err != nil {
 		return err
@@ -90,11 +91,31 @@ func tellCancelled(ctx context.Context, tx bun.Tx, c *models.Cancellation) error
 
 	_, err = outbox.TellCompany(ctx, tx, b.ProviderID, func() ([]outbox.CompanyNews, error) {
 		return []outbox.CompanyNews{{
-			Message: models.CompanyCancelled, Transaction: payment, Cause: c.ID.String(), Data: outbox.CompanyData(&b, &trip, c.Seats),
+			Message: models.CompanyCancelled, Transaction: payment.ID, Cause: c.ID.String(), Data: outbox.CompanyData(&b, &trip, c.Seats),
 		}}, nil
 	}, models.CompanyCancelled)
 
 	return err
+}
+
+// cancelledFacts say what was paid for the passengers, what of it went back before and what is kept; and, of a refund, its way and the day
+// by which the customer's bank shows it.
+func cancelledFacts(facts map[string]string, payment *models.PaymentTransaction, c *models.Cancellation) {
+	part := c.Part()
+	facts["paid_amount"] = part.Paid.String()
+
+	if before := part.SetOff(); before.IsPositive() {
+		facts["refunded_before"] = before.String()
+	}
+
+	if fee := part.Fee(); fee.IsPositive() {
+		facts["fee_amount"] = fee.String()
+	}
+
+	if c.RefundAmount.IsPositive() && c.DoneAt != nil {
+		outbox.RefundWay(facts, payment.Method(), payment.RefundChannel())
+		facts["expected_by"] = models.RefundExpectedBy(*c.DoneAt).String()
+	}
 }
 
 // seatsOf is what a cancellation changes of a booking, for the audit log.

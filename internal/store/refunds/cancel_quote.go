@@ -131,7 +131,9 @@ func LockPaidBooking(ctx context.Context, tx bun.Tx, id uuid.UUID) (b models.Boo
 }
 
 // MessageSubject is what a message about a booking's cancellation is of: the booking, the payment that has bought it, and the trip.
-func MessageSubject(ctx context.Context, tx bun.Tx, booking uuid.UUID) (b models.Booking, payment uuid.UUID, trip models.Trip, err error) {
+func MessageSubject(
+	ctx context.Context, tx bun.Tx, booking uuid.UUID,
+) (b models.Booking, payment models.PaymentTransaction, trip models.Trip, err error) {
 	if err = tx.NewSelect().Model(&b).Where("bk.id = ?", booking).Scan(ctx); err != nil {
 		return b, payment, trip, db.NotFound(err)
 	}
@@ -140,8 +142,8 @@ func MessageSubject(ctx context.Context, tx bun.Tx, booking uuid.UUID) (b models
 		return b, payment, trip, fmt.Errorf("read trip: %w", err)
 	}
 
-	err = tx.NewSelect().Model((*models.PaymentTransaction)(nil)).Column("id").Where("booking_id = ?", booking).
-		Where("kind = ?", models.KindPayment).Where("status = ?", models.TransactionPaid).Scan(ctx, &payment)
+	err = tx.NewSelect().Model(&payment).Where("booking_id = ?", booking).
+		Where("kind = ?", models.KindPayment).Where("status = ?", models.TransactionPaid).Scan(ctx)
 
 	return b, payment, trip, db.NotFound(err)
 }

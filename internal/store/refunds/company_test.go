@@ -47,7 +47,7 @@ func TestCompaniesAreTold(t *testing.T) {
 	booked := b.told(t, desk, models.CompanyBooked)
 	require.Equal(t, map[string]string{
 		"name": "Booking desk", "booking_number": number, "trip_title": b.Trip.Title, "seats": "3", "amount": "345.00", "currency": "SAR",
-		"booking_stays": "true",
+		"booking_stays": "true", "departure_at": b.Trip.DepartureAt.UTC().Format(time.RFC3339),
 	}, booked)
 
 	done := b.cancel(t, tx, 100*time.Hour, 1)

@@ -247,6 +247,8 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 	b.Currency = st.r.Currency // which the message names; of money in suspense it may be another one
 
 	facts := outbox.BookingFacts(&b, &trip, st.r.Amount)
+	outbox.RefundFacts(facts, &b, st.t, st.r)
+
 	if st.wasSold() && b.Status == models.BookingConfirmed {
 		facts["booking_stays"] = "true"
 	}

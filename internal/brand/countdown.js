@@ -1,4 +1,4 @@
-// Counts down to the expiry; without scripts the page shows the time of day instead.
+// Counts down to the end of the time to pay; without scripts the page shows the time of day instead.
 (function () {
   var box = document.getElementById("countdown");
   if (!box) return;
