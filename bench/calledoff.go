@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ func newCalledOff() *cobra.Command {
 	c.Flags().IntVar(&b.refunds, "refunds", 1000, "paid bookings that are refunded in each round, 100 of them to a trip")
 	c.Flags().Float64Var(&b.rate, "rate", 10, "new payments a second")
 	c.Flags().IntVar(&b.rounds, "rounds", 3, "rounds, each after one in peace of the same time")
+	c.Flags().Float64Var(&b.pace, "pace", 0, "bookings that are cancelled a second (TRIP_CANCELLATION_RATE); 0: the service's own")
 	c.Flags().BoolVar(&b.priorities, "priorities", false, "have Temporal heed priorities, which its server does not by itself")
 
 	return c
@@ -44,6 +46,7 @@ type calledOffBench struct {
 	refunds    int
 	rate       float64
 	rounds     int
+	pace       float64
 	priorities bool
 	admin      rig.Client
 	next       int // of the trips: the first that is not called off
@@ -66,10 +69,15 @@ func (b *calledOffBench) run(ctx context.Context, out io.Writer) (err error) {
 		stack.TemporalConfig = []string{"matching.useNewMatcher=true"}
 	}
 
+	env := map[string]string{"TRIP_CANCELLATION_APPROVAL_ABOVE": "0"}
+	if b.pace > 0 {
+		env["TRIP_CANCELLATION_RATE"] = strconv.FormatFloat(b.pace, 'f', -1, 64)
+	}
+
 	// The doomed trips come first; new payments are for trips of their own.
 	doomed := b.rounds * (b.refunds + seatsPerTrip - 1) / seatsPerTrip
 	s, err := newStageWith(ctx, 2*(b.rounds+1)*b.refunds+doomed*seatsPerTrip, stageOptions{
-		stack: stack, env: map[string]string{"TRIP_CANCELLATION_APPROVAL_ABOVE": "0"},
+		stack: stack, env: env,
 	})
 	if err != nil {
 		return err

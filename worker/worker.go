@@ -35,7 +35,7 @@ type Deps struct {
 	Queue          string        // task queue
 	SweepInterval  time.Duration // of the safety net; 0 means no schedules, the audit's included
 	Concurrency    int           // activities side by side; at most the database pool; default 16
-	TripRate       float64       // bookings of trips that are called off which are cancelled a second, over all workers; default 10
+	TripRate       float64       // bookings of trips that are called off which are cancelled a second, over all workers; default 2
 	Now            func() time.Time
 	Log            *slog.Logger
 	AskFor         time.Duration // activities.Payments.AskFor
@@ -78,7 +78,7 @@ func New(d Deps) *Worker {
 	}
 
 	if d.TripRate == 0 {
-		d.TripRate = 10
+		d.TripRate = 2
 	}
 
 	return &Worker{

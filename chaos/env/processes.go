@@ -82,6 +82,7 @@ func (e *Environment) settings(number int) map[string]string {
 		"GATEWAY_A_SEARCH_LAG": "6s", "WALLET_B_SEARCH_LAG": "6s", // no company says how long its own is, and what is asked here lags less
 		"REFUND_APPROVAL_ABOVE":            ApprovalAbove,
 		"TRIP_CANCELLATION_APPROVAL_ABOVE": TripApprovalAbove,
+		"TRIP_CANCELLATION_RATE":           "20",
 		"REFUND_SETTLE_AFTER":              "6s", // longer than the sandbox holds an effect back or a search lags, and than a worker is frozen
 	})
 

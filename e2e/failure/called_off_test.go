@@ -18,7 +18,9 @@ func TestACalledOffTripSurvivesKills(t *testing.T) {
 
 	const paid, parted, open, refused = 40, 3, 5, 2
 
-	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{"TRIP_CANCELLATION_APPROVAL_ABOVE": "0"})})
+	s := harness.Start(t, harness.Options{Env: inLife(map[string]string{
+		"TRIP_CANCELLATION_APPROVAL_ABOVE": "0", "TRIP_CANCELLATION_RATE": "10",
+	})})
 	s.World.Trip = s.NewTrip("Called off", paid+parted+open)
 	customer, finance, company := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin), s.As(models.RoleProviderAdmin)
 	path := "/api/v1/provider/trips/" + s.World.Trip.ID.String()

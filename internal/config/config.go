@@ -145,7 +145,7 @@ type Policies struct {
 	// CancellationAutoApprove approves what customers ask for by the policy, up to RefundApprovalAbove, without a person.
 	CancellationAutoApprove bool `env:"CANCELLATION_AUTO_APPROVE" envDefault:"false"`
 	// TripCancellationRate is how many bookings of cancelled trips are cancelled a second, over all trips and workers.
-	TripCancellationRate float64 `env:"TRIP_CANCELLATION_RATE" envDefault:"10"`
+	TripCancellationRate float64 `env:"TRIP_CANCELLATION_RATE" envDefault:"2"`
 	// TripCancellationAbove is the refund_total above which the cancellation of a trip needs a second person; 0: never.
 	TripCancellationAbove models.Money `env:"TRIP_CANCELLATION_APPROVAL_ABOVE" envDefault:"20000.00"`
 	// CancellationReminder is how long a request waits before finance staff are reminded of it.
