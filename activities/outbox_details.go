@@ -22,17 +22,17 @@ func aboutTrips(kind models.NotificationKind) bool {
 
 // details are read for a mail about a booking when it is handed over. They are nil for other messages, and for a booking that is gone.
 func (o *Outbox) details(ctx context.Context, n *models.Notification) (*notify.Details, error) {
-	id := n.Data[notify.DataBookingID]
-	if uuid.Validate(id) != nil || n.Channel != models.NotifyEmail || !aboutTrips(n.Kind) {
-		return nil, nil //nolint:nilnil // a message without details is no error
+	id, err := uuid.Parse(n.Data[notify.DataBookingID])
+	if err != nil || n.Channel != models.NotifyEmail || !aboutTrips(n.Kind) {
+		return nil, nil //nolint:nilnil,nilerr // a message without details is no error
 	}
 
-	read, err := o.Store.Bookings.Ticketed(ctx, uuid.MustParse(id))
-	if models.CodeOf(err) == models.CodeNotFound {
+	read, err := o.Store.Bookings.Ticketed(ctx, id)
+
+	switch {
+	case models.CodeOf(err) == models.CodeNotFound:
 		return nil, nil //nolint:nilnil // the same
-	}
-
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 

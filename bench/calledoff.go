@@ -49,7 +49,6 @@ type calledOffBench struct {
 	pace       float64
 	priorities bool
 	admin      rig.Client
-	next       int // of the trips: the first that is not called off
 }
 
 // calledOffRound is what new payments took, and how long the refunds did beside them.
@@ -135,7 +134,7 @@ func (b *calledOffBench) measureAll(ctx context.Context, out io.Writer, doomed [
 		took = busy.refunded
 		peace, beside = append(peace, calm), append(beside, busy)
 		calm.line(out, fmt.Sprintf("%d, in peace", i+1), 0, calm)
-		busy.line(out, fmt.Sprint(i+1), b.refunds, calm)
+		busy.line(out, strconv.Itoa(i+1), b.refunds, calm)
 	}
 
 	medianOf := func(all []calledOffRound) calledOffRound {
@@ -148,10 +147,10 @@ func (b *calledOffBench) measureAll(ctx context.Context, out io.Writer, doomed [
 	return nil
 }
 
-const tail = 0.95
+const half, tail = 0.5, 0.95
 
 func (r calledOffRound) line(out io.Writer, name string, refunds int, peace calledOffRound) {
-	fmt.Fprintf(out, "| %s | %d | %s | %s | %.2f | %d | %.1f | %d |\n", name, len(r.took), ms(r.at(0.5)), ms(r.at(tail)), //nolint:mnd // the median
+	fmt.Fprintf(out, "| %s | %d | %s | %s | %.2f | %d | %.1f | %d |\n", name, len(r.took), ms(r.at(half)), ms(r.at(tail)),
 		float64(r.at(tail))/float64(peace.at(tail)), refunds, r.refunded.Seconds(), r.events)
 }
 
@@ -212,40 +211,42 @@ func (b *calledOffBench) callOff(ctx context.Context, trips []uuid.UUID) error {
 	group, ctx := errgroup.WithContext(ctx)
 
 	for _, trip := range trips {
-		group.Go(func() error {
-			var preview gen.TripCancellationPreview
-
-			path := "/api/v1/provider/trips/" + trip.String()
-			if err := b.admin.Get(ctx, path+"/cancel-preview", &preview); err != nil {
-				return err
-			}
-
-			var c gen.TripCancellation
-
-			order := gen.CancelTripRequest{Reason: "The bus broke down", ExpectedRefundTotal: preview.RefundTotal}
-			if err := b.admin.Post(ctx, path+"/cancel", order, &c); err != nil {
-				return err
-			}
-
-			for c.Status == models.TripCancellationRunning || c.RefundsPending > 0 {
-				if err := sleep(ctx, time.Second); err != nil {
-					return err
-				}
-
-				if err := b.admin.Get(ctx, path+"/cancellation", &c); err != nil {
-					return err
-				}
-			}
-
-			if c.RefundsSucceeded != preview.Bookings || preview.Bookings != seatsPerTrip {
-				return fmt.Errorf("trip %s: %d bookings, %d refunds succeeded", trip, preview.Bookings, c.RefundsSucceeded)
-			}
-
-			return nil
-		})
+		group.Go(func() error { return b.callOneOff(ctx, trip) })
 	}
 
 	return group.Wait()
+}
+
+func (b *calledOffBench) callOneOff(ctx context.Context, trip uuid.UUID) error {
+	var preview gen.TripCancellationPreview
+
+	path := "/api/v1/provider/trips/" + trip.String()
+	if err := b.admin.Get(ctx, path+"/cancel-preview", &preview); err != nil {
+		return err
+	}
+
+	var c gen.TripCancellation
+
+	order := gen.CancelTripRequest{Reason: "The bus broke down", ExpectedRefundTotal: preview.RefundTotal}
+	if err := b.admin.Post(ctx, path+"/cancel", order, &c); err != nil {
+		return err
+	}
+
+	for c.Status == models.TripCancellationRunning || c.RefundsPending > 0 {
+		if err := sleep(ctx, time.Second); err != nil {
+			return err
+		}
+
+		if err := b.admin.Get(ctx, path+"/cancellation", &c); err != nil {
+			return err
+		}
+	}
+
+	if c.RefundsSucceeded != preview.Bookings || preview.Bookings != seatsPerTrip {
+		return fmt.Errorf("trip %s: %d bookings, %d refunds succeeded", trip, preview.Bookings, c.RefundsSucceeded)
+	}
+
+	return nil
 }
 
 // longestRun is how many events the longest run has that called one of the trips off.

@@ -106,7 +106,7 @@ func TestWordsOfStates(t *testing.T) {
 	}
 }
 
-// Why a payment failed is told in histories, where the API has codes alone, in the words that it has for them elsewhere.
+// Histories say why a payment failed, where the API has codes alone, in the words that it has for them elsewhere.
 func TestWordsOfFailures(t *testing.T) {
 	t.Parallel()
 

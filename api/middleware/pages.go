@@ -54,7 +54,9 @@ var errorPage = template.Must(template.New("error").Parse(`<!DOCTYPE html>
 <meta name="robots" content="noindex">
 <title>{{.Title}} · {{.Brand}}</title>
 <style nonce="{{.Nonce}}">
-{{.CSS}}body{font-family:system-ui,sans-serif;margin:0;min-height:100vh;display:flex;flex-direction:column;background:var(--ground);color:var(--ink)}
+{{.CSS}}
+body{font-family:system-ui,sans-serif;margin:0;min-height:100vh;display:flex;flex-direction:column;
+background:var(--ground);color:var(--ink)}
 main{margin:auto;max-width:32rem;padding:2rem}
 h1{font-size:1.5rem;margin:0 0 1rem}
 p{line-height:1.6;margin:0 0 1rem}

@@ -79,7 +79,8 @@ func callOffCounts(ctx context.Context, s *Evidence) ([]string, error) {
 		said := fmt.Sprintf("%d of %d cancelled, %d succeeded with %s, %d pending, %d failed, %d to be paid out", c.Cancelled, c.Bookings,
 			c.RefundsSucceeded, c.RefundedTotal, c.RefundsPending, c.RefundsFailed, c.RefundsByHand)
 
-		is, err := texts(ctx, s.Env.DB, `SELECT format('%1$s of %1$s cancelled, %2$s succeeded with %3$s, 0 pending, %4$s failed, 0 to be paid out', b.n,
+		is, err := texts(ctx, s.Env.DB, `
+			SELECT format('%1$s of %1$s cancelled, %2$s succeeded with %3$s, 0 pending, %4$s failed, 0 to be paid out', b.n,
 				count(*) FILTER (WHERE r.status = 'SUCCEEDED'),
 				coalesce(sum(r.amount) FILTER (WHERE r.status = 'SUCCEEDED'), 0)::numeric(14, 2), count(*) FILTER (WHERE r.status = 'FAILED'))
 			FROM (SELECT count(DISTINCT b.id) AS n FROM bookings AS b JOIN cancellations AS c ON c.booking_id = b.id AND c.status = 'DONE'

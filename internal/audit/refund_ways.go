@@ -94,7 +94,8 @@ func refundWays() check {
 			{"refund-channel", "A manual payout is of money that was paid as a bill, of money in another currency, of the amount of a refund " +
 				"through the gateway that FAILED, or of a cancellation whose refund the gateway did not make; the platform's bank pays it; any " +
 				"other is paid by its gateway."},
-			{"refund-payout", "A manual payout SUCCEEDED when another user than its requester, or than who called its trip off, confirmed the payout, and FAILED when it " +
+			{"refund-payout", "A manual payout SUCCEEDED when another user than its requester, or than who called its trip off, confirmed the " +
+				"payout, and FAILED when it " +
 				"was rejected, or not approved before that, within a day; one that came back from the customer's bank can only be paid out; the " +
 				"audit log has the same decision of the same person."},
 		},

@@ -37,7 +37,8 @@ func Colours() Palette {
 
 // CSS declares the colours for the style sheets of pages: var(--brand) and so on.
 const CSS template.CSS = ":root{--brand:" + Colour + ";--brand-strong:" + Strong + ";--accent:" + Accent + ";--ground:" + Ground +
-	";--card:" + Card + ";--ink:" + Text + ";--soft:" + Soft + ";--line:" + Line + ";--mark:" + Mark + ";--bad:" + Bad + ";--bad-ground:" + BadBg + "}\n"
+	";--card:" + Card + ";--ink:" + Text + ";--soft:" + Soft + ";--line:" + Line + ";--mark:" + Mark + ";--bad:" + Bad +
+	";--bad-ground:" + BadBg + "}\n"
 
 //go:embed icon.svg
 var icon string

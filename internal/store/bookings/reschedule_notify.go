@@ -19,7 +19,8 @@ import (
 func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
 	var paid []models.PaymentTransaction
 
-	err := tx.NewSelect().Model(&paid).ColumnExpr("?", db.Columns[models.PaymentTransaction](tx, "pt")).Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
+	err := tx.NewSelect().Model(&paid).ColumnExpr("?", db.Columns[models.PaymentTransaction](tx, "pt")).
+		Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
 		Where("bk.trip_id = ?", is.ID).Where("bk.status = ?", models.BookingConfirmed).
 		Where("pt.status = ?", models.TransactionPaid).Scan(ctx)
 	if err != nil {
