@@ -1,7 +1,7 @@
 import { test as base, expect, type BrowserContext, type Cookie, type Locator, type Page } from '@playwright/test';
 import axe from 'axe-core';
 import type { Look } from './look';
-import { address, emailOf, password, type Schemas } from './service';
+import { address, emailOf, password, releaseUnpaid, type Schemas } from './service';
 import { wordsOf, type Text } from './words';
 
 export { expect };
@@ -65,6 +65,7 @@ export const test = base.extend<Fixtures>({
       const complaints = new Complaints();
       await prepare(context, look, complaints);
       await use(complaints);
+      await releaseUnpaid();
       expect(complaints.found, 'what the pages complained about').toEqual([]);
     },
     { auto: true },

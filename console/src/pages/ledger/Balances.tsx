@@ -32,13 +32,13 @@ export function Balances() {
         {t('balance.all')}
       </Button>
       <Detail opened={opened} close={close} title={t('balance.all')}>
-        <Companies chosen={close} />
+        <Companies />
       </Detail>
     </>
   );
 }
 
-function Companies({ chosen }: { chosen: () => void }) {
+function Companies() {
   const { t } = useWords();
   const [at, setAt] = useState('');
   const list = usePages(recordQueries.balances({ sort: '-payable_amount', ...(at && { as_of: momentOf(at) }) }));
@@ -56,7 +56,8 @@ function Companies({ chosen }: { chosen: () => void }) {
       header: t('field.provider'),
       width: 10,
       cell: ({ id, name }) => (
-        <Link to={`/ledger?provider_id=${id}&balance_status=IN_CURRENT_BALANCE`} onClick={chosen}>
+        // The list is open by the address, so that a link closes it; closing it, too, would go back.
+        <Link to={`/ledger?provider_id=${id}&balance_status=IN_CURRENT_BALANCE`}>
           <bdi>{name}</bdi>
         </Link>
       ),
