@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, expectAccessible, inEveryLook, open, openAs, test } from './fixtures';
+import { expect, expectAccessible, open, openAs, test } from './fixtures';
 import {
   askToCancel,
   Caller,
@@ -103,18 +103,14 @@ test('what is beside a list has an address, and Back closes it', async ({ page }
   }
 });
 
-test(
-  'a row that is not in the list says so, and one that is not there at all',
-  inEveryLook,
-  async ({ page, t, complaints }) => {
-    complaints.expected.add(404);
-    await openAs(page, 'SUPER_ADMIN', '/refunds#01a2236c-6e45-7530-b7f3-b81b3cb1349c');
-    await expect(page.getByRole('dialog').getByText(t('list.notFound'))).toBeVisible();
-    await expectAccessible(page, 'a refund that is not there');
-    await open(page, '/audit#01a2236c-6e45-7530-b7f3-b81b3cb1349c');
-    await expect(page.getByRole('dialog').getByText(t('list.notListed'))).toBeVisible();
-  },
-);
+test('a row that is not in the list says so, and one that is not there at all', async ({ page, t, complaints }) => {
+  complaints.expected.add(404);
+  await openAs(page, 'SUPER_ADMIN', '/refunds#01a2236c-6e45-7530-b7f3-b81b3cb1349c');
+  await expect(page.getByRole('dialog').getByText(t('list.notFound'))).toBeVisible();
+  await expectAccessible(page, 'a refund that is not there');
+  await open(page, '/audit#01a2236c-6e45-7530-b7f3-b81b3cb1349c');
+  await expect(page.getByRole('dialog').getByText(t('list.notListed'))).toBeVisible();
+});
 
 test('Back closes balances, and a refund beside its booking', async ({ page, t }) => {
   const booking = await paidBooking();
@@ -135,7 +131,7 @@ test('Back closes balances, and a refund beside its booking', async ({ page, t }
   await expect(page).toHaveURL(new RegExp(`/bookings/${booking.id}$`));
 });
 
-test('a list is where it was left, and a page begins at its top', inEveryLook, async ({ page }) => {
+test('a list is where it was left, and a page begins at its top', async ({ page }) => {
   await openAs(page, 'SUPER_ADMIN', '/users');
   await page.getByRole('heading', { level: 1 }).waitFor();
   // So low that there is somewhere to scroll to.

@@ -97,7 +97,7 @@ test('a refund that the gateway refuses waits for its payout, and stops no other
   await expect(page.locator('tbody tr[data-index="0"]')).toBeVisible();
 });
 
-test('above the limit a second person approves', inEveryLook, async ({ page, other, t }) => {
+test('above the limit a second person approves', async ({ page, other, t }) => {
   test.setTimeout(180_000);
   const trip = await newTrip();
   await paidBooking({ trip, seats: 9 });
