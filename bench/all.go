@@ -50,6 +50,10 @@ var measurements = []measurement{
 		section: "growth", args: []string{"growth"},
 		small: []string{"growth", "--payments", "20", "--clients", "4", "--rounds", "1", "--records", "2000"},
 	},
+	{
+		section: "calledoff", args: []string{"calledoff", "--refunds", "200", "--rounds", "1", "--rate", "5"},
+		small: []string{"calledoff", "--refunds", "20", "--rounds", "1", "--rate", "5", "--pace", "20", "--peace", "2s"},
+	},
 	{section: "exports", args: []string{"exports"}, small: []string{"exports", "--records", "2000", "--rounds", "1"}},
 	{section: "lists", args: []string{"lists"}, small: []string{"lists", "--records", "1000,2000", "--clients", "4", "--time", "100ms"}},
 }

@@ -43,5 +43,9 @@ export default defineConfig<{ look: Look }>({
     },
     screenshot: 'only-on-failure',
   },
-  projects: looks.map((one) => (one.name === whole ? one : { ...one, grep: /@every-look/ })),
+  projects: looks.map((one) => {
+    const narrow = one.use.look.width < 768;
+    if (one.name !== whole) return { ...one, grep: narrow ? /@every-look|@telephone/ : /@every-look/ };
+    return narrow ? one : { ...one, grepInvert: /@telephone/ };
+  }),
 });

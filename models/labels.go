@@ -28,7 +28,7 @@ func (m PaymentMethod) Label() Label { return methodLabels[m] }
 var bookingLabels = map[BookingStatus]Label{
 	BookingPendingPayment: {"بانتظار الدفع", "Pending payment"},
 	BookingConfirmed:      {"مؤكد", "Confirmed"},
-	BookingPaymentFailed:  {"انتهت المهلة دون دفع", "Hold ended unpaid"},
+	BookingPaymentFailed:  {"لم يُدفع", "Not paid"},
 	BookingCancelled:      {"ملغى", "Cancelled"},
 }
 

@@ -276,7 +276,7 @@ func (c *Client) LookAtCancellation(ctx context.Context, request uuid.UUID) erro
 func (c *Client) LookAtTripCancellation(ctx context.Context, o models.TripCancellationOrder) error {
 	_, err := c.temporal.SignalWithStartWorkflow(ctx, models.TripCancellationWorkflowID(o.TripID), SignalLook, nil,
 		client.StartWorkflowOptions{
-			TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout, Priority: behindPayments,
+			TaskQueue: c.queue, WorkflowTaskTimeout: TaskTimeout,
 			StaticSummary:         "Cancellation of trip " + o.TripID.String(),
 			StaticDetails:         "Cancels each booking with its refund. Signal pause to stop before the next booking, resume to go on.",
 			TypedSearchAttributes: temporal.NewSearchAttributes(attrProviderID.ValueSet(o.ProviderID.String())),

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"rihla/models"
@@ -33,9 +32,6 @@ const (
 	firstCount  = 5 * time.Second
 	countRounds = 100
 )
-
-// behindPayments is the priority of the cancellation of a trip and of its refunds: a new payment goes first.
-var behindPayments = temporal.Priority{PriorityKey: 4}
 
 // TripCancellationShown is what operators see of the cancellation of a trip.
 type TripCancellationShown struct {

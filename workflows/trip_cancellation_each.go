@@ -62,7 +62,7 @@ func (c *tripCancellation) follow(ctx workflow.Context, out models.CancelledForT
 	if out.Attempt != uuid.Nil {
 		err := startDetached(ctx, workflow.ChildWorkflowOptions{
 			WorkflowID: models.ReconcileWorkflowID(out.Attempt), StaticSummary: "Close the checkout of payment " + out.Attempt.String(),
-			TypedSearchAttributes: about.attributes(), Priority: behindPayments,
+			TypedSearchAttributes: about.attributes(),
 		}, Reconcile, Closing{TransactionID: out.Attempt, Gateway: out.Gateway, Why: models.FailureCancelled})
 		if err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func (c *tripCancellation) follow(ctx workflow.Context, out models.CancelledForT
 
 	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: models.RefundWorkflowID(out.Refund.ID), StaticSummary: "Refund for cancelled trip " + c.order.TripID.String(),
-		TypedSearchAttributes: refundAttributes(out.Booking, out.Gateway), Priority: behindPayments, WorkflowTaskTimeout: TaskTimeout,
+		TypedSearchAttributes: refundAttributes(out.Booking, out.Gateway), WorkflowTaskTimeout: TaskTimeout,
 		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
 	}), Refund, *out.Refund)

@@ -40,6 +40,9 @@ export class Complaints {
 /** For tests of what depends on language and width. The others are played in one look, another one with each commit. */
 export const inEveryLook = { tag: '@every-look' };
 
+/** For tests of what there is on telephones only: they are played in both languages there, and on no desktop. */
+export const onTelephones = { tag: '@telephone' };
+
 interface Fixtures {
   look: Look;
   complaints: Complaints;

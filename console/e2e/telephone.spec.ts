@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { dialog, expect, expectAccessible, field, inEveryLook, open, openAs, row, test } from './fixtures';
+import { dialog, expect, expectAccessible, field, onTelephones, open, openAs, row, test } from './fixtures';
 import { newBooking, newTrip, paidBooking } from './service';
 
 test('the only booking that a search finds is opened', async ({ page, t }) => {
@@ -38,36 +38,32 @@ const cut = (page: Page) =>
       return probe.measureText(input.placeholder).width > room;
     });
 
-test('the words in the search are not cut, and the menu closes on the page that is open', async ({ page, t, look }) => {
-  await openAs(page, 'SUPPORT_AGENT', '/bookings');
-  expect(await cut(page)).toBe(false);
-  if (look.width >= 768) return;
-  await page.getByRole('button', { name: t('app.menu') }).click();
-  const menu = page.getByRole('dialog').getByRole('navigation', { name: t('app.menu') });
-  await menu.getByRole('link', { name: t('nav.bookings') }).click();
-  await expect(menu).toHaveCount(0);
-});
+test(
+  'the words in the search are not cut, and the menu closes on the page that is open',
+  onTelephones,
+  async ({ page, t }) => {
+    await openAs(page, 'SUPPORT_AGENT', '/bookings');
+    expect(await cut(page)).toBe(false);
+    await page.getByRole('button', { name: t('app.menu') }).click();
+    const menu = page.getByRole('dialog').getByRole('navigation', { name: t('app.menu') });
+    await menu.getByRole('link', { name: t('nav.bookings') }).click();
+    await expect(menu).toHaveCount(0);
+  },
+);
 
 const lists = ['/bookings', '/payments', '/ledger', '/users', '/audit', '/trips', '/buses', '/hotels', '/providers'];
 
-test('a row is a card on a telephone: title, amount, state and one line', inEveryLook, async ({ page, look }) => {
+test('a row is a card: title, amount, state and one line', onTelephones, async ({ page }) => {
   await paidBooking();
   await openAs(page, 'SUPER_ADMIN');
   for (const path of lists) {
     await open(page, path);
     const card = page.locator('tbody tr[data-index="0"]');
-    if (look.width < 768) await expect(card.locator('td[class*=title]'), path).not.toBeEmpty();
+    await expect(card.locator('td[class*=title]'), path).not.toBeEmpty();
     const { height, cells } = await card.evaluate((one) => ({
       height: one.getBoundingClientRect().height,
       cells: one.querySelectorAll('td').length,
     }));
-    // On a wide screen the same row is one line of cells, under the headings of its columns.
-    const headings = page.getByRole('columnheader');
-    if (look.width >= 768) {
-      expect(await headings.count(), path).toBeGreaterThan(3);
-      continue;
-    }
-    await expect(headings, path).toHaveCount(0);
     expect(height, `a card of ${path}`).toBeLessThanOrEqual(84);
     expect(cells, `cells of ${path}`).toBeLessThanOrEqual(5);
   }
@@ -84,75 +80,79 @@ const forms = [
   ['/providers', 'provider.new', 'provider.new'],
 ] as const;
 
-test('forms are sent from where they are, and name their own fields', async ({ page, t, look, complaints }) => {
-  test.setTimeout(180_000);
-  complaints.expected.add(422);
-  await openAs(page, 'SUPER_ADMIN');
-  // Everything that is sent is refused by the names that the API has.
-  await page.route('**/api/v1/**', async (route) => {
-    if (route.request().method() !== 'POST' || route.request().url().includes('/auth/')) return route.fallback();
-    const flat = (body: object, before = ''): string[] =>
-      Object.entries(body).flatMap(([name, value]) =>
-        typeof value === 'object' && value !== null && !Array.isArray(value)
-          ? flat(value as object, `${before}${name}.`)
-          : [`${before}${name}`],
-      );
-    const names = flat((route.request().postDataJSON() as object | null) ?? {});
-    await route.fulfill({
-      status: 422,
-      json: {
-        error: {
-          code: 'VALIDATION_FAILED',
-          message: 'Refused.',
-          details: Object.fromEntries([...names, 'not_a_field'].map((name) => [name, ['is wrong']])),
+test(
+  'forms are sent from where they are, and name their own fields',
+  onTelephones,
+  async ({ page, t, look, complaints }) => {
+    test.setTimeout(180_000);
+    complaints.expected.add(422);
+    await openAs(page, 'SUPER_ADMIN');
+    // Everything that is sent is refused by the names that the API has.
+    await page.route('**/api/v1/**', async (route) => {
+      if (route.request().method() !== 'POST' || route.request().url().includes('/auth/')) return route.fallback();
+      const flat = (body: object, before = ''): string[] =>
+        Object.entries(body).flatMap(([name, value]) =>
+          typeof value === 'object' && value !== null && !Array.isArray(value)
+            ? flat(value as object, `${before}${name}.`)
+            : [`${before}${name}`],
+        );
+      const names = flat((route.request().postDataJSON() as object | null) ?? {});
+      await route.fulfill({
+        status: 422,
+        json: {
+          error: {
+            code: 'VALIDATION_FAILED',
+            message: 'Refused.',
+            details: Object.fromEntries([...names, 'not_a_field'].map((name) => [name, ['is wrong']])),
+          },
         },
-      },
+      });
     });
-  });
-  for (const [path, opener, title] of forms) {
-    await open(page, path);
-    await page
-      .getByRole('main')
-      .getByRole('button', { name: t(opener), exact: true })
-      .click();
-    const form = dialog(page, t(title));
-    const submit = form.locator('[type=submit]');
-    await expect(submit, `${path}: the button`).toBeInViewport({ ratio: 1 });
-    const { width, height } = (await form.boundingBox()) ?? { width: 0, height: 0 };
-    if (look.width < 768) expect([width, height], path).toEqual([look.width, page.viewportSize()?.height]);
-    await expectAccessible(page, `${path}: a new one`);
+    for (const [path, opener, title] of forms) {
+      await open(page, path);
+      await page
+        .getByRole('main')
+        .getByRole('button', { name: t(opener), exact: true })
+        .click();
+      const form = dialog(page, t(title));
+      const submit = form.locator('[type=submit]');
+      await expect(submit, `${path}: the button`).toBeInViewport({ ratio: 1 });
+      const { width, height } = (await form.boundingBox()) ?? { width: 0, height: 0 };
+      expect([width, height], path).toEqual([look.width, page.viewportSize()?.height]);
+      await expectAccessible(page, `${path}: a new one`);
 
-    // What is missing is said in the page's language, at the field and by its label.
-    await submit.click();
-    const invalid = form.locator('[aria-invalid=true]');
-    await expect(invalid.first(), path).toBeFocused();
-    await expect(form.getByText(t('form.required')).first(), path).toBeVisible();
-    await expect(form.getByRole('alert'), path).toContainText(t('form.check'));
-    await expect(submit, `${path}: the button after a refusal`).toBeInViewport({ ratio: 1 });
+      // What is missing is said in the page's language, at the field and by its label.
+      await submit.click();
+      const invalid = form.locator('[aria-invalid=true]');
+      await expect(invalid.first(), path).toBeFocused();
+      await expect(form.getByText(t('form.required')).first(), path).toBeVisible();
+      await expect(form.getByRole('alert'), path).toContainText(t('form.check'));
+      await expect(submit, `${path}: the button after a refusal`).toBeInViewport({ ratio: 1 });
 
-    for (const input of await form.locator('input[required]:not([type=radio])').all()) {
-      const type = (await input.getAttribute('type')) ?? 'text';
-      if ((await input.inputValue()) !== '') continue;
-      if ((await input.getAttribute('aria-haspopup')) === 'listbox') {
-        await input.click();
-        await page.getByRole('option').first().click();
-      } else await input.fill(type === 'date' ? '2027-01-02' : type === 'datetime-local' ? '2027-01-02T08:30' : '12');
+      for (const input of await form.locator('input[required]:not([type=radio])').all()) {
+        const type = (await input.getAttribute('type')) ?? 'text';
+        if ((await input.inputValue()) !== '') continue;
+        if ((await input.getAttribute('aria-haspopup')) === 'listbox') {
+          await input.click();
+          await page.getByRole('option').first().click();
+        } else await input.fill(type === 'date' ? '2027-01-02' : type === 'datetime-local' ? '2027-01-02T08:30' : '12');
+      }
+      for (const email of await form.locator('input[type=email]').all()) await email.fill('a@rihla.test');
+      await submit.click();
+      const alert = form.getByRole('alert');
+      await expect(alert, path).toContainText('is wrong');
+      const said = await alert.innerText();
+      expect(said, `${path}: names of the API`).not.toMatch(/\b[a-z]+_[a-z_]+\b|\b[a-z]+\.[a-z]+\b|not_a_field/);
+      await expect(invalid.first(), path).toBeFocused();
+      await expect(submit, `${path}: the button after the API's refusal`).toBeInViewport({ ratio: 1 });
+      await expectAccessible(page, `${path}: refused`);
+      // The summary leads to the field.
+      await alert.getByRole('button').last().click();
+      await expect(invalid.last(), path).toBeFocused();
+      await form.getByRole('button', { name: t('action.cancel') }).click();
     }
-    for (const email of await form.locator('input[type=email]').all()) await email.fill('a@rihla.test');
-    await submit.click();
-    const alert = form.getByRole('alert');
-    await expect(alert, path).toContainText('is wrong');
-    const said = await alert.innerText();
-    expect(said, `${path}: names of the API`).not.toMatch(/\b[a-z]+_[a-z_]+\b|\b[a-z]+\.[a-z]+\b|not_a_field/);
-    await expect(invalid.first(), path).toBeFocused();
-    await expect(submit, `${path}: the button after the API's refusal`).toBeInViewport({ ratio: 1 });
-    await expectAccessible(page, `${path}: refused`);
-    // The summary leads to the field.
-    await alert.getByRole('button').last().click();
-    await expect(invalid.last(), path).toBeFocused();
-    await form.getByRole('button', { name: t('action.cancel') }).click();
-  }
-});
+  },
+);
 
 test('the company reads who travels, by name, with seats and a number to call', async ({ page, t }) => {
   const trip = await newTrip();

@@ -49,8 +49,6 @@ type Options struct {
 	Throwaway bool
 	// Cluster runs Temporal as a cluster on our PostgreSQL instead of as one dev server: StartCluster.
 	Cluster bool
-	// TemporalConfig are dynamic config values of the dev server besides its own, KEY=JSON.
-	TemporalConfig []string
 	// Headless leaves Temporal's web UI out.
 	Headless bool
 	// Log receives progress; nil: it is discarded.
@@ -138,7 +136,7 @@ func (s *Stack) startPostgres(ctx context.Context, dataDir string, o Options) (e
 
 func (s *Stack) startTemporal(ctx context.Context, dataDir string, o Options) (err error) {
 	s.Temporal, err = StartTemporal(ctx, TemporalOptions{
-		DataDir: dataDir, BinDir: o.BinDir, Headless: o.Headless, Log: o.Log, Config: o.TemporalConfig,
+		DataDir: dataDir, BinDir: o.BinDir, Headless: o.Headless, Log: o.Log,
 		Port:   s.preferredPort("temporal", o.TemporalPort, DefaultTemporalPort),
 		UIPort: s.preferredPort("temporal-ui", o.TemporalUIPort, DefaultTemporalUIPort),
 	})

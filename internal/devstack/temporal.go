@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,8 +60,6 @@ type TemporalOptions struct {
 	Headless bool
 	// Port and UIPort are the preferred ports on 127.0.0.1; 0: any free one.
 	Port, UIPort int
-	// Config are dynamic config values besides dynamicConfig, KEY=JSON.
-	Config []string
 	// Namespace is what readiness is asked of. Default: `default`.
 	Namespace string
 	// Log receives progress; nil: it is discarded.
@@ -79,7 +76,6 @@ type Temporal struct {
 	// took the port first.
 	identity string
 	inMemory bool
-	config   []string
 	port     int
 	uiPort   int // 0: headless
 
@@ -96,7 +92,6 @@ func StartTemporal(ctx context.Context, o TemporalOptions) (*Temporal, error) {
 	}
 	t := &Temporal{
 		log: orDiscard(o.Log), dataDir: dataDir, namespace: o.Namespace, identity: temporalIdentity(dataDir), inMemory: o.InMemory,
-		config: slices.Concat(dynamicConfig, o.Config),
 	}
 	if t.namespace == "" {
 		t.namespace = defaultNamespace
@@ -211,7 +206,7 @@ func (t *Temporal) command() process.Command {
 	for _, attribute := range searchAttributes {
 		args = append(args, "--search-attribute", attribute)
 	}
-	for _, value := range t.config {
+	for _, value := range dynamicConfig {
 		args = append(args, "--dynamic-config-value", value)
 	}
 	return process.Command{

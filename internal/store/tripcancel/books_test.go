@@ -78,22 +78,7 @@ func (b *books) cancelAll(t *testing.T, id uuid.UUID) (blocked int) {
 func (b *books) grantAll(t *testing.T) {
 	t.Helper()
 
-	rows, err := b.DB.QueryContext(t.Context(), "SELECT id FROM refunds WHERE status = 'PENDING' AND NOT approval_pending")
-	require.NoError(t, err)
-
-	var ids []uuid.UUID
-
-	for rows.Next() {
-		var id uuid.UUID
-
-		require.NoError(t, rows.Scan(&id))
-
-		ids = append(ids, id)
-	}
-
-	require.NoError(t, rows.Err())
-
-	for _, id := range ids {
+	for _, id := range b.ids(t, "SELECT id FROM refunds WHERE status = 'PENDING' AND NOT approval_pending") {
 		_, err := b.Store.Refunds.SettleRefund(t.Context(), id, bookstest.Granted(models.RefundRequest{ID: id}), time.Now())
 		require.NoError(t, err)
 	}
@@ -106,4 +91,26 @@ func (b *books) finish(t *testing.T, id uuid.UUID) bool {
 	require.NoError(t, err)
 
 	return done
+}
+
+// ids are what a query finds.
+func (b *books) ids(t *testing.T, query string, args ...any) (ids []uuid.UUID) {
+	t.Helper()
+
+	rows, err := b.DB.QueryContext(t.Context(), query, args...)
+	require.NoError(t, err)
+
+	defer rows.Close()
+
+	for rows.Next() {
+		var id uuid.UUID
+
+		require.NoError(t, rows.Scan(&id))
+
+		ids = append(ids, id)
+	}
+
+	require.NoError(t, rows.Err())
+
+	return ids
 }

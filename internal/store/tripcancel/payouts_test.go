@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"rihla/internal/store/bookstest"
@@ -28,32 +27,14 @@ func TestWhoCallsOffDoesNotConfirmThePayouts(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, b.cancelAll(t, c.ID))
 
-	const byCard = "SELECT id FROM refunds WHERE payment_transaction_id = $1"
+	byCard := b.ids(t, "SELECT id FROM refunds WHERE payment_transaction_id = $1", card.ID)
+	require.Len(t, byCard, 1)
 
-	var refused uuid.UUID
-
-	require.NoError(t, b.DB.QueryRowContext(t.Context(), byCard, card.ID).Scan(&refused))
-
-	_, err = b.Store.Refunds.SettleRefund(t.Context(), refused, models.RefundResult{Status: models.RefundFailed}, time.Now())
+	_, err = b.Store.Refunds.SettleRefund(t.Context(), byCard[0], models.RefundResult{Status: models.RefundFailed}, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM refunds WHERE channel = 'MANUAL' AND status = 'PENDING'"))
 
-	rows, err := b.DB.QueryContext(t.Context(), "SELECT id FROM refunds WHERE channel = 'MANUAL'")
-	require.NoError(t, err)
-
-	var waiting []uuid.UUID
-
-	for rows.Next() {
-		var id uuid.UUID
-
-		require.NoError(t, rows.Scan(&id))
-
-		waiting = append(waiting, id)
-	}
-
-	require.NoError(t, rows.Err())
-
-	for _, id := range waiting {
+	for _, id := range b.ids(t, "SELECT id FROM refunds WHERE channel = 'MANUAL'") {
 		_, err := b.Store.Refunds.DecidePayout(t.Context(), admin, bookstest.PaidOut(id, "TRF-"+id.String()[24:]), time.Now())
 		bookstest.RequireCode(t, models.CodeForbidden, err)
 

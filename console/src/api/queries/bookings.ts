@@ -37,9 +37,8 @@ export const bookingQueries = {
   someOfTrip: (trip_id: string) =>
     queryOptions({
       queryKey: [...all, 'some-of-trip', trip_id],
-      // The least that a page may have: rows about people are counted.
       queryFn: ({ signal }) =>
-        answered(api.GET('/api/v1/admin/bookings', { params: { query: { trip_id, per_page: 10 } }, signal })),
+        answered(api.GET('/api/v1/admin/bookings', { params: { query: { trip_id, per_page: fewest } }, signal })),
       staleTime: 300_000,
     }),
   /** The trip of a booking, from the public catalogue. */

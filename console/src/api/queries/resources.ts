@@ -106,18 +106,3 @@ export const choiceQueries = {
       queryFn: ({ signal }) => listAll('/api/v1/provider/trips', { status: 'PUBLISHED' }, signal),
     }),
 };
-
-/** The campaign that a gateway's page led back to. */
-export const campaignQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['campaign', id],
-    queryFn: ({ signal }) =>
-      answered(api.GET('/api/v1/provider/ad-campaigns/{id}', { params: { path: { id } }, signal })),
-  });
-
-/** A trip by itself, for those who may manage it. */
-export const tripQuery = (id: string) =>
-  queryOptions({
-    queryKey: [...keys.trips, 'one', id],
-    queryFn: ({ signal }) => answered(api.GET('/api/v1/provider/trips/{id}', { params: { path: { id } }, signal })),
-  });

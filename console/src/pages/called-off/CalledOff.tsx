@@ -3,7 +3,7 @@ import { Link, useParams } from 'react-router';
 import type { Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
 import { bookingQueries } from '@/api/queries/bookings';
-import { tripQuery } from '@/api/queries/resources';
+import { trips } from '@/api/queries/resources';
 import { isProvider, useMay, useMe } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
@@ -74,7 +74,7 @@ type Known = Partial<Pick<Schemas['Trip'], 'title' | 'origin' | 'destination' | 
 function useTrip(id: string): Known {
   const may = useMay();
   const manages = may('GetProviderTrip');
-  const trip = useQuery({ ...tripQuery(id), enabled: manages });
+  const trip = useQuery({ ...trips.one(id), enabled: manages });
   const booking = useQuery({ ...bookingQueries.someOfTrip(id), enabled: !manages && may('ListBookings') });
   return trip.data?.data ?? booking.data?.data[0] ?? {};
 }

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useLocation } from 'react-router';
-import { campaignQuery, campaigns } from '@/api/queries/resources';
+import { campaigns } from '@/api/queries/resources';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
 import { isUuid } from '@/lib/ids';
@@ -17,7 +17,7 @@ export function PaidOrNot() {
   const { hash } = useLocation();
   const id = hash.startsWith(mark) ? hash.slice(mark.length) : '';
   const { data } = useQuery({
-    ...campaignQuery(id),
+    ...campaigns.one(id),
     enabled: isUuid(id),
     // The gateway says it to the service by a message of its own, which may come later than the browser.
     refetchInterval: ({ state }) => (state.data?.data.status === 'PENDING_PAYMENT' ? 2_000 : false),
