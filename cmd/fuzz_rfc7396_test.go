@@ -13,6 +13,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
+
+	"rihla/api/contract"
 )
 
 // rfc7396 is the pseudocode of RFC 7396, section 2, line by line.
@@ -74,40 +76,75 @@ func TestRFC7396(t *testing.T) {
 	}
 }
 
+// kept is a member of a resource: its path, its last name and what PUT takes for it, nil for what PUT does not know.
+type kept struct {
+	path, name string
+	schema     *openapi3.Schema
+}
+
+func (k kept) member(name string) kept {
+	m := kept{path: k.path + "." + name, name: name}
+
+	if k.schema != nil && k.schema.Properties[name] != nil {
+		m.schema = k.schema.Properties[name].Value
+	}
+
+	return m
+}
+
+func (k kept) item() kept {
+	i := kept{path: k.path + "[]", name: k.name}
+
+	if k.schema != nil && k.schema.Items != nil {
+		i.schema = k.schema.Items.Value
+	}
+
+	return i
+}
+
+// text is what stays of one: its words are brought into the form in which they are kept.
+func (k kept) text(s string) string {
+	if k.schema != nil {
+		s = contract.InputOf(k.name, k.schema).Clean(s)
+	}
+
+	return plainText(s)
+}
+
 // requireAlike wants every member of the merge's result in the resource, in whatever form it is kept there. A member
 // that the result lacks has its usual value, which is for the comparison with PUT to see.
-func requireAlike(t *testing.T, path string, want, got any) {
+func requireAlike(t *testing.T, at kept, want, got any) {
 	t.Helper()
 
 	switch w := want.(type) {
 	case map[string]any:
 		g, ok := got.(map[string]any)
-		require.True(t, ok, "%s is %v", path, got)
+		require.True(t, ok, "%s is %v", at.path, got)
 
 		for name, member := range w {
-			requireAlike(t, path+"."+name, member, g[name])
+			requireAlike(t, at.member(name), member, g[name])
 		}
 	case []any:
 		g, ok := got.([]any)
-		require.True(t, ok && len(g) == len(w), "%s is %v", path, got)
+		require.True(t, ok && len(g) == len(w), "%s is %v", at.path, got)
 
 		for i := range w {
-			requireAlike(t, path+"[]", w[i], g[i])
+			requireAlike(t, at.item(), w[i], g[i])
 		}
 	case nil:
 		if list, ok := got.([]any); ok {
-			require.Empty(t, list, path)
-		} else if path != ".commission_rate" { // null asks for the usual one
-			require.Nil(t, got, path)
+			require.Empty(t, list, at.path)
+		} else if at.path != ".commission_rate" { // null asks for the usual one
+			require.Nil(t, got, at.path)
 		}
 	case string:
-		require.Equal(t, plainText(w), plainText(fmt.Sprint(got)), path)
+		require.Equal(t, at.text(w), at.text(fmt.Sprint(got)), at.path)
 	case json.Number:
 		g, ok := got.(json.Number)
-		require.True(t, ok, "%s is %v", path, got)
-		require.True(t, decimal.RequireFromString(w.String()).Round(6).Equal(decimal.RequireFromString(g.String())), "%s: %s, %s", path, w, g)
+		require.True(t, ok, "%s is %v", at.path, got)
+		require.True(t, decimal.RequireFromString(w.String()).Round(6).Equal(decimal.RequireFromString(g.String())), "%s: %s, %s", at.path, w, g)
 	default:
-		require.Equal(t, want, got, path)
+		require.Equal(t, want, got, at.path)
 	}
 }
 

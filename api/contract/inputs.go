@@ -35,6 +35,15 @@ var cleaned = map[Input]func(string) string{
 	InputAmount: models.CleanAmount, InputDigits: models.CleanReference, InputExact: models.CleanExact,
 }
 
+// Clean brings a text into the form in which it is checked and kept.
+func (in Input) Clean(text string) string {
+	if to := cleaned[in]; to != nil {
+		return to(text)
+	}
+
+	return text
+}
+
 // properties are the texts of bodies by their names, where neither x-input, format nor enum of the document says what they are.
 var properties = map[string]Input{
 	"name": InputText, "title": InputText, "model": InputText, "city": InputText, "origin": InputText, "destination": InputText,

@@ -143,13 +143,7 @@ func TestInputsAsPeopleWriteThem(t *testing.T) {
 	for _, in := range inputs(t) {
 		clean := func(text string) any { return tidyProperty(in.name, in.schema, text, false) }
 		if in.param {
-			clean = func(text string) any {
-				if to := cleaned[in.kind()]; to != nil {
-					return to(text)
-				}
-
-				return text
-			}
+			clean = func(text string) any { return in.kind().Clean(text) }
 		}
 
 		valid := func(value any) bool {

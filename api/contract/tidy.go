@@ -15,9 +15,7 @@ func tidy(schema *openapi3.Schema, value any, keepNulls bool) any {
 func tidyProperty(property string, schema *openapi3.Schema, value any, keepNulls bool) any {
 	switch v := value.(type) {
 	case string:
-		if clean := cleaned[InputOf(property, schema)]; clean != nil {
-			return clean(v)
-		}
+		return InputOf(property, schema).Clean(v)
 	case map[string]any:
 		for name, member := range v {
 			property, required := propertyOf(schema, name)

@@ -35,6 +35,7 @@ var reads = map[string][]string{
 	"./e2e/compose":         {"docker-compose.yml", "Dockerfile"},
 	"./e2e/histories":       {"workflows/testdata/"},
 	"./e2e/identity":        {"tools/identity/"},
+	"./internal/brand":      {"console/public/icon.svg", "console/src/app/theme.css"},
 	"./internal/config":     {".env.example", "docker-compose.yml", "docs/configuration.md"},
 	"./internal/store/db":   {"**/*.go", "api/openapi.yaml"}, // statements that name their columns, calls of the audit, values of enums
 	"./models":              {"**/*.go", "api/openapi.yaml"}, // every text has words
