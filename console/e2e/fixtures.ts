@@ -240,7 +240,12 @@ export const allEvents = (page: Page, t: Fixtures['t']): Locator =>
   page.locator('summary').filter({ hasText: t('booking.allEvents', { count: '' }).replace(/[()\s]+$/, '') });
 
 /** A dialog by its title. */
-export const dialog = (page: Page, name: string | RegExp): Locator => page.getByRole('dialog', { name });
+export const dialog = (page: Page, name: string | RegExp): Locator =>
+  page.getByRole('dialog', { name: typeof name === 'string' ? wholeWords(name) : name });
+
+/** The text with nothing that makes a word of it longer: "Resolve" is not the drawer of what is "Resolved". */
+const wholeWords = (text: string) =>
+  new RegExp(`(?<![\\p{L}\\p{N}])${text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'u');
 
 /** The row of a list that has the text. */
 export const row = (page: Page, text: string): Locator =>
