@@ -89,6 +89,10 @@ func isUnavailable(err error) bool {
 var errNoSlot = temporal.NewApplicationErrorWithOptions("As many first tries as may be are under way at the gateway.", "NO_SLOT",
 	temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 
+// errNotCutOff says that a refund at the gateway is not tried for a short time only.
+var errNotCutOff = temporal.NewApplicationErrorWithOptions("A refund that was cut off could not be sent again at once.", "NOT_AT_ONCE",
+	temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
+
 const (
 	gatewayErrorType  = "GATEWAY_ERROR"
 	databaseErrorType = "DATABASE_ERROR"

@@ -31,7 +31,7 @@ type Payments struct {
 	// SettleAfter is how long a gateway is asked about a refund that it does not know, after a sending whose outcome is
 	// unknown, before the refund counts as not made; zero: DefaultSettleAfter.
 	SettleAfter time.Duration
-	// FirstTries are the slots for TryCheckout of each gateway; a gateway without an entry has as many as are asked for.
+	// FirstTries are the slots for TryCheckout and TryRefund of each gateway; a gateway without an entry has as many as are asked for.
 	FirstTries map[models.Gateway]*semaphore.Weighted
 	// Queued is called when the outbox has new rows; it must not block.
 	Queued func()

@@ -71,6 +71,35 @@ func (p *Payments) RefundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	return result, asActivityError(err)
 }
 
+// TryRefund is RefundAtGateway for the first try, which is a local activity and may be cut off: only at a gateway where the same request
+// again has the same result. Error when the gateway is another one or no slot is free, and when the try did not come through:
+// RefundAtGateway goes on then.
+func (p *Payments) TryRefund(ctx context.Context, id uuid.UUID, gateway models.Gateway) (models.RefundResult, error) {
+	if !p.repeatsRefunds(gateway) {
+		return models.RefundResult{}, errNotCutOff
+	}
+
+	if slots := p.FirstTries[gateway]; slots != nil {
+		if !slots.TryAcquire(1) {
+			return models.RefundResult{}, errNoSlot
+		}
+		defer slots.Release(1)
+	}
+
+	return p.RefundAtGateway(ctx, id)
+}
+
+// repeatsRefunds reports that a refund whose answer is lost can be sent again at once, at each account of the gateway.
+func (p *Payments) repeatsRefunds(gateway models.Gateway) bool {
+	for _, account := range []models.MerchantAccount{gateway.Primary(), gateway.Backup()} {
+		if g, ok := p.Gateways[account]; ok && g.Capabilities().Refunds != gateways.SettledByKey {
+			return false
+		}
+	}
+
+	return true
+}
+
 // AwaitRefund is RefundAtGateway without a client that waits: it goes on until the gateway is back.
 func (p *Payments) AwaitRefund(ctx context.Context, id uuid.UUID) (models.RefundResult, error) {
 	defer heartbeat(ctx)()
@@ -221,6 +250,9 @@ const reasonStored = "the gateway's reason is stored with the refund"
 // errRejected says that the gateway has refused the refund for good; the gateway's error is around it.
 var errRejected = errors.New("refused for good")
 
+// noteFor is how long a try that was cut off may take to note what it has sent.
+const noteFor = 2 * time.Second
+
 // sendRefund sends the refund, if it may be sent now, and notes how that is answered before anybody acts on it.
 func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r gateways.RefundRef) (gateways.Refund, error) {
 	id := r.MerchantReference
@@ -246,24 +278,28 @@ func (p *Payments) sendRefund(ctx context.Context, g gateways.Gateway, r gateway
 		return sent, nil
 	}
 
+	// A try that was cut off notes it all the same: otherwise the next one would have to wait until its lease is over.
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteFor)
+	defer cancel()
+
 	switch gateways.KindOf(err) {
 	case gateways.KindNotSent, gateways.KindRateLimited, gateways.KindUnreachable, gateways.KindUnauthorized:
-		return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(ctx, id, send))
+		return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(noting, id, send))
 	case gateways.KindInProgress:
 		if e, ok := errors.AsType[*gateways.Error](err); ok && send == 1 && e.Code == gateways.CodeRefundedMeanwhile {
 			// Nothing was sent, and nothing had been: the gateway gave something back since it was asked. It is compared anew.
-			return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(ctx, id, send))
+			return sent, errors.Join(err, p.Store.Refunds.CancelRefundSend(noting, id, send))
 		}
 
-		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentConflict, err.Error()))
+		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(noting, id, send, models.SentConflict, err.Error()))
 	case gateways.KindRejected, gateways.KindNotFound:
-		if noted := p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentRefused, err.Error()); noted != nil {
+		if noted := p.Store.Refunds.NoteRefundAnswer(noting, id, send, models.SentRefused, err.Error()); noted != nil {
 			return sent, noted
 		}
 
 		return p.confirmRejection(ctx, g, r, err)
 	default:
-		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(ctx, id, send, models.SentUnknown, ""))
+		return sent, errors.Join(err, p.Store.Refunds.NoteRefundAnswer(noting, id, send, models.SentUnknown, ""))
 	}
 }
 

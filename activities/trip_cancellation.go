@@ -29,6 +29,30 @@ func (p *Payments) NextTripBookings(ctx context.Context, trip, after uuid.UUID, 
 	return ids, asActivityError(err)
 }
 
+// CancelTripBookings is CancelTripBooking for several, one after the other. It reports on as many of the first as it came to, at least
+// one, or an error: what was cancelled before an error has its refunds started, and the rest is asked for again.
+func (p *Payments) CancelTripBookings(ctx context.Context, id uuid.UUID, bookings []uuid.UUID) ([]models.CancelledForTrip, error) {
+	var (
+		done = make([]models.CancelledForTrip, 0, len(bookings))
+		err  error
+	)
+
+	for _, booking := range bookings {
+		var one models.CancelledForTrip
+		if one, err = p.CancelTripBooking(ctx, id, booking); err != nil {
+			break
+		}
+
+		done = append(done, one)
+	}
+
+	if len(done) > 0 {
+		err = nil
+	}
+
+	return done, err
+}
+
 // CancelTripBooking cancels one booking of the trip and orders what goes back for it, once.
 func (p *Payments) CancelTripBooking(ctx context.Context, id, booking uuid.UUID) (models.CancelledForTrip, error) {
 	out, err := p.Store.TripCancellations.CancelBooking(ctx, id, booking, p.Now())

@@ -208,7 +208,7 @@ func newTripsWorker(d Deps, p *activities.Payments) worker.Worker {
 	w := worker.New(d.Polls, workflows.TripsQueue(d.Queue), worker.Options{
 		DisableWorkflowWorker:              true,
 		MaxConcurrentActivityExecutionSize: d.Concurrency,
-		TaskQueueActivitiesPerSecond:       d.TripRate,
+		TaskQueueActivitiesPerSecond:       d.TripRate / workflows.TripTogether,
 		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		WorkerStopTimeout:                  stopTimeout,
 		DeploymentOptions:                  d.deployment(),

@@ -37,7 +37,8 @@ type world struct {
 	*testsuite.TestWorkflowEnvironment
 
 	t       *testing.T
-	upserts atomic.Pointer[temporal.SearchAttributes] // the last that the workflow has set
+	upserts atomic.Pointer[temporal.SearchAttributes]    // the last that the workflow has set
+	atOnce  func(uuid.UUID) (models.RefundResult, error) // what the first try of a refund comes to; nil: nothing
 }
 
 func newWorld(t *testing.T) *world {
@@ -68,6 +69,14 @@ func newWorldWith(t *testing.T, refund any) *world {
 
 		return true
 	})).Return(nil).Maybe()
+	w.OnActivity(acts.TryRefund, mock.Anything, mock.Anything, mock.Anything).Return(
+		func(_ context.Context, id uuid.UUID, _ models.Gateway) (models.RefundResult, error) {
+			if w.atOnce == nil {
+				return models.RefundResult{}, errDown
+			}
+
+			return w.atOnce(id)
+		}).Maybe()
 	t.Cleanup(func() { w.AssertExpectations(t) })
 
 	return w

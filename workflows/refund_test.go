@@ -60,6 +60,60 @@ func TestRefundSucceeds(t *testing.T) {
 	require.False(t, w.needsReview())
 }
 
+// Most refunds are made by the task that starts them: no other activity is needed.
+func TestRefundIsTriedAtOnce(t *testing.T) {
+	t.Parallel()
+
+	for name, first := range map[string]models.RefundResult{
+		"made": succeeded, "not made": {Status: models.RefundFailed, FailureReason: "card closed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, r := newWorld(t), newRefund()
+			w.reserves(r)
+			w.atOnce = func(id uuid.UUID) (models.RefundResult, error) {
+				require.Equal(t, r.ID, id)
+
+				return first, nil
+			}
+			w.settlesRefund(r, first, models.SettledRefund{Status: first.Status})
+			require.Equal(t, first.Status, w.giveBack(r).Status)
+			w.AssertNotCalled(t, "RefundAtGateway", mock.Anything, mock.Anything)
+		})
+	}
+}
+
+// The first try is the first only: a gateway that decides later is asked by activities that show every try.
+func TestRefundIsTriedAtOnceOnce(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	tries := 0
+	w.reserves(r)
+	w.atOnce = func(uuid.UUID) (models.RefundResult, error) {
+		tries++
+
+		return models.RefundResult{Status: models.RefundPending}, nil
+	}
+	w.OnActivity(acts.RefundAtGateway, mock.Anything, r.ID).Return(succeeded, nil).Once()
+	w.settlesRefund(r, succeeded, refunded)
+	w.at(time.Second, w.event)
+	require.Equal(t, refunded, w.giveBack(r))
+	require.Equal(t, 1, tries)
+}
+
+// A gateway that is not being asked now is asked when it is back.
+func TestRefundThatIsDelayedAtOnce(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newRefund()
+	w.reserves(r)
+	w.atOnce = func(uuid.UUID) (models.RefundResult, error) {
+		return models.RefundResult{Status: models.RefundPending, Delayed: true}, nil
+	}
+	w.OnActivity(acts.AwaitRefund, mock.Anything, r.ID).Return(succeeded, nil).Once()
+	w.settlesRefund(r, succeeded, refunded)
+	require.Equal(t, refunded, w.giveBack(r))
+}
+
 func TestRefundThatIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	w, r := newWorld(t), newRefund()

@@ -20,7 +20,7 @@ const (
 const QueryProgress = "progress"
 
 const (
-	tripParallel = 8   // bookings at once, their refunds included
+	tripParallel = 8   // refunds of a trip at once
 	tripBatch    = 20  // bookings per read
 	tripRun      = 200 // bookings per run: each is about a dozen events
 	// refundWatch is how long the next booking waits for a refund to be decided; its own workflow goes on after that.
@@ -78,10 +78,11 @@ type tripCancellation struct {
 	order    models.TripCancellationOrder
 	looks    workflow.ReceiveChannel
 	counts   models.TripCancellationCounts
-	starting int   // bookings and campaigns that are being cancelled, until their refunds have begun
-	busy     int   // these, and the refunds that are watched
-	done     int   // bookings of this run
-	failed   error // of one of them: of the workflow's own code, as the database is tried again and again
+	starting int                            // bookings and campaigns that are being cancelled, until their refunds have begun
+	busy     int                            // these, and the refunds that are watched
+	done     int                            // bookings of this run
+	watched  []workflow.ChildWorkflowFuture // refunds that are under way
+	failed   error                          // of one of them: of the workflow's own code, as the database is tried again and again
 }
 
 func (c *tripCancellation) setup(ctx workflow.Context) error {
@@ -167,13 +168,8 @@ func (c *tripCancellation) cancelBookings(ctx workflow.Context) error {
 			return c.idle(ctx)
 		}
 
-		for _, id := range ids {
-			if err := c.next(ctx); err != nil {
-				return err
-			}
-
-			c.order.After = id
-			c.inParallel(ctx, func(ctx workflow.Context) (workflow.ChildWorkflowFuture, error) { return c.cancelBooking(ctx, id) })
+		if err := c.cancelEach(ctx, ids); err != nil {
+			return err
 		}
 
 		if c.done += len(ids); c.done >= tripRun || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
@@ -199,6 +195,10 @@ func (c *tripCancellation) next(ctx workflow.Context) error {
 		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			return c.goOn(ctx)
 		}
+	}
+
+	if err := c.awaitRoom(ctx); err != nil {
+		return err
 	}
 
 	if err := workflow.Await(ctx, func() bool { return c.busy < tripParallel || c.failed != nil }); err != nil {

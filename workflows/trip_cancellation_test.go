@@ -23,6 +23,7 @@ type tripBooks struct {
 	mu        sync.Mutex
 	order     models.TripCancellationOrder
 	takes     time.Duration     // a refund
+	together  int               // bookings that a task comes to
 	booked    []uuid.UUID       // that are left
 	blocked   map[uuid.UUID]int // how often each cannot be cancelled yet
 	refunds   map[uuid.UUID]int // that were started
@@ -44,7 +45,7 @@ func callsOff(t *testing.T, n int, refundTime time.Duration) (*world, *tripBooks
 	t.Helper()
 
 	b := &tripBooks{
-		takes:   refundTime,
+		takes: refundTime, together: workflows.TripTogether,
 		order:   models.TripCancellationOrder{ID: uuid.New(), TripID: uuid.New(), ProviderID: uuid.New()},
 		blocked: map[uuid.UUID]int{}, refunds: map[uuid.UUID]int{}, cancelled: map[uuid.UUID]int{},
 		states: []models.OpenTripCancellation{underWay()},
@@ -68,9 +69,13 @@ func (b *tripBooks) mock(w *world) {
 	w.OnUpsertMemo(mock.Anything).Return(nil).Maybe()
 	w.OnActivity(acts.LookAtTripCancellation, mock.Anything, b.order.ID, mock.Anything).Return(b.look).Maybe()
 	w.OnActivity(acts.NextTripBookings, mock.Anything, b.order.TripID, mock.Anything, mock.Anything).Return(b.next).Maybe()
-	w.OnActivity(acts.CancelTripBooking, mock.Anything, b.order.ID, mock.Anything).Return(
-		func(_ context.Context, _, booking uuid.UUID) (models.CancelledForTrip, error) {
-			return b.cancel(booking, w.Now()), nil
+	w.OnActivity(acts.CancelTripBookings, mock.Anything, b.order.ID, mock.Anything).Return(
+		func(_ context.Context, _ uuid.UUID, bookings []uuid.UUID) (done []models.CancelledForTrip, _ error) {
+			for _, id := range bookings[:min(len(bookings), b.together)] {
+				done = append(done, b.cancel(id, w.Now()))
+			}
+
+			return done, nil
 		}).Maybe()
 	w.OnActivity(acts.ReportTripBlocked, mock.Anything, b.order.ID, mock.Anything).Return(b.report).Maybe()
 	w.OnActivity(acts.TripCampaigns, mock.Anything, b.order.TripID).Return([]uuid.UUID(nil), nil).Maybe()
@@ -180,6 +185,17 @@ func TestTripCancellationRefundsEachBookingOnce(t *testing.T) {
 	require.Equal(t, 8, b.most, "no more at once")
 	require.Equal(t, "TRIP_CANCELLED", w.paymentStatus())
 	require.Zero(t, b.left)
+}
+
+// A task that could not cancel all its bookings is followed by one for the rest, and the refunds of the first are started.
+func TestTripCancellationGoesOnWhereATaskStopped(t *testing.T) {
+	t.Parallel()
+	w, b := callsOff(t, 10, time.Second)
+	b.together = 1
+	w.ExecuteWorkflow(workflows.TripCancellation, b.order)
+	require.NoError(t, w.GetWorkflowError())
+	require.Len(t, b.cancelled, 10)
+	require.Len(t, b.refunds, 10)
 }
 
 // A refund that its gateway does not decide holds the others up for a moment, not for good.

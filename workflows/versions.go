@@ -83,3 +83,13 @@ func triesAtOnce(ctx workflow.Context) bool {
 func pacesCancellations(ctx workflow.Context) bool {
 	return workflow.GetVersion(ctx, "trip-cancellation-at-a-rate", workflow.DefaultVersion, 1) >= 1
 }
+
+// refundsAtOnce: the first try of a refund at its gateway is part of the workflow's first task. Since 1.1.0.
+func refundsAtOnce(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "refund-tries-at-once", workflow.DefaultVersion, 1) >= 1
+}
+
+// cancelsTogether: a few bookings of a trip that is called off are cancelled by one task. Called where some are. Since 1.1.0.
+func cancelsTogether(ctx workflow.Context) bool {
+	return workflow.GetVersion(ctx, "trip-cancellation-together", workflow.DefaultVersion, 1) >= 1
+}

@@ -43,7 +43,7 @@ func TestApprovalHistories(t *testing.T) {
 
 	approved := ask(customer.BookPaid(1))
 	decide(approved, "approve", map[string]any{"note": "Customer"})
-	replay(t, s, "refund-approved", models.RefundWorkflowID(approved))
+	replay(t, s, "refund-at-once-approved", models.RefundWorkflowID(approved))
 
 	rejected := ask(customer.BookPaid(1))
 	decide(rejected, "reject", map[string]any{"note": "Customer"})

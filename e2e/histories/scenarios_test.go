@@ -108,7 +108,7 @@ func TestExpiryAndLateHistories(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return s.Count("SELECT count(*) FROM refunds WHERE status = 'SUCCEEDED'") == 1
 	}, 20*time.Second, 50*time.Millisecond)
-	replay(t, s, "refund-order-of-late-payment", refund)
+	replay(t, s, "refund-at-once-of-late-payment", refund)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT'"))
 }
 
@@ -151,7 +151,7 @@ func TestSickGatewayHistories(t *testing.T) {
 	require.Equal(t, models.TransactionPaid, customer.Await(delayed.ID).PaymentStatus)
 
 	replay(t, s, "payment-at-once-gateway-away-at-checkout", models.PaymentWorkflowID(attempt))
-	replay(t, s, "refund-order-gateway-away", models.RefundWorkflowID(refund.ID))
+	replay(t, s, "refund-at-once-gateway-away", models.RefundWorkflowID(refund.ID))
 }
 
 // TestSilentWebhooksHistories: a webhook is lost, and the gateway is asked long before the time to pay is over.
@@ -252,20 +252,20 @@ func TestRefundHistories(t *testing.T) {
 	}
 	part := map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("10.00")}
 
-	replay(t, s, "refund-order-partial", refund(part))
+	replay(t, s, "refund-at-once-partial", refund(part))
 
 	fault(s, "refund", "reject", 1)
-	replay(t, s, "refund-order-refused-by-gateway", refund(part))
+	replay(t, s, "refund-at-once-refused-by-gateway", refund(part))
 
 	fault(s, "refund", "error", 1)
-	replay(t, s, "refund-order-unknown-outcome", refund(part))
+	replay(t, s, "refund-at-once-unknown-outcome", refund(part))
 
 	fault(s, "refund", "timeout_after_effect", 1)
 
-	replay(t, s, "refund-order-timeout-after-effect", refund(part))
+	replay(t, s, "refund-at-once-timeout-after-effect", refund(part))
 
 	s.Fault(map[string]any{"operation": "refund", "mode": "pending", "times": 1, "delay_ms": 6000})
-	replay(t, s, "refund-order-decided-later", refund(part))
+	replay(t, s, "refund-at-once-decided-later", refund(part))
 
 	a := finance.Post(path, map[string]any{"refund_type": "PARTIAL", "amount": models.MustMoney("9999.00")})
 	require.Equal(t, models.CodeRefundExceedsRemaining, a.Code())
@@ -278,7 +278,7 @@ func TestRefundHistories(t *testing.T) {
 	replay(t, s, "refund-order-missing", id)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'REFUND_WITHOUT_ORDER'"))
 
-	replay(t, s, "refund-order-full", refund(map[string]any{"refund_type": "FULL"}))
+	replay(t, s, "refund-at-once-full", refund(map[string]any{"refund_type": "FULL"}))
 }
 
 // TestCompareHistories has a gateway asked what it has given back before a refund is ordered: when it answers, when it does so at the

@@ -41,7 +41,7 @@ func TestSuspenseHistories(t *testing.T) {
 	require.NoError(t, s.Pay(*wrong.Payment.CheckoutURL, "succeed"))
 	require.Equal(t, models.TransactionFailed, customer.Await(wrong.ID).PaymentStatus)
 	replay(t, s, "payment-at-once-in-suspense", models.PaymentWorkflowID(wrong.Payment.TransactionID))
-	replay(t, s, "refund-of-suspense", models.RefundWorkflowID(giveBack(wrong.Payment.TransactionID)))
+	replay(t, s, "refund-at-once-of-suspense", models.RefundWorkflowID(giveBack(wrong.Payment.TransactionID)))
 
 	fault(s, "webhook", "wrong_currency", 1)
 

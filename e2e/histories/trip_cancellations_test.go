@@ -23,13 +23,13 @@ func TestTripCancellationHistories(t *testing.T) {
 	atOnce.As(models.RoleEndUser).Book(1)
 	atOnce.NewCampaign("100.00", 1)
 	askToCallOff(t, atOnce, "115.00")
-	replay(t, atOnce, "trip-cancellation-at-a-rate", models.TripCancellationWorkflowID(atOnce.World.Trip.ID))
+	replay(t, atOnce, "trip-cancellation-together", models.TripCancellationWorkflowID(atOnce.World.Trip.ID))
 
 	approved := s.For(t)
 	approved.As(models.RoleEndUser).BookPaid(2)
 	askToCallOff(t, approved, "230.00")
 	decideTrip(t, approved, "approve")
-	replay(t, approved, "trip-cancellation-at-a-rate-approved", models.TripCancellationWorkflowID(approved.World.Trip.ID))
+	replay(t, approved, "trip-cancellation-together-approved", models.TripCancellationWorkflowID(approved.World.Trip.ID))
 
 	rejected := s.For(t)
 	rejected.As(models.RoleEndUser).BookPaid(2)
@@ -53,7 +53,7 @@ func TestTripCancellationHistories(t *testing.T) {
 		return err == nil && answer.Get(&shown) == nil && shown.Paused && shown.Bookings == 1
 	}, 30*time.Second, 100*time.Millisecond)
 	require.NoError(t, s.Temporal.SignalWorkflow(t.Context(), id, "", workflows.SignalResume, nil))
-	replay(t, paused, "trip-cancellation-at-a-rate-paused", id)
+	replay(t, paused, "trip-cancellation-together-paused", id)
 }
 
 func askToCallOff(t *testing.T, s *harness.Stack, total string) {
