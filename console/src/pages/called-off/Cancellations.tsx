@@ -15,7 +15,7 @@ import { useColumnParts } from '@/shared/columns';
 
 type Cancellation = Schemas['TripCancellation'];
 
-const card = { title: ['trip'], amount: 'refund_total', badge: 'status', meta: ['provider', 'departure', 'requested'] };
+const card = { title: ['trip'], amount: 'refund_total', badge: 'status', meta: ['departure', 'provider'] };
 
 /** The cancellations of all trips; one has a page of its own, by its trip. */
 export function Component() {
@@ -80,8 +80,8 @@ function useColumns(): Column<Cancellation>[] {
     moment('departure', t('field.departure'), ({ trip_departure_at }) => trip_departure_at),
     {
       id: 'bookings',
-      header: t('calledOff.bookings'),
-      width: 7,
+      header: t('nav.bookings'),
+      width: 6,
       align: 'end',
       cell: ({ cancelled, bookings }) => (
         <span className="numbers">
@@ -92,7 +92,7 @@ function useColumns(): Column<Cancellation>[] {
     },
     {
       id: 'refund_total',
-      header: t('calledOff.back'),
+      header: t('cancellation.refund'),
       width: 8.5,
       align: 'end',
       sort: 'refund_total',
@@ -102,7 +102,7 @@ function useColumns(): Column<Cancellation>[] {
     moment('requested', t('calledOff.orderedAt'), ({ requested_at }) => requested_at, {
       sort: 'requested_at',
       cell: ({ requested_at }) => <When at={requested_at} relative />,
-      width: 7.5,
+      width: 8.5,
     }),
     moment('until', t('calledOff.until'), (row) => (row.needs_approval ? row.approval_until : null), {
       cell: (row) => <When at={row.needs_approval ? row.approval_until : null} ahead />,

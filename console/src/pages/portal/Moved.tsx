@@ -6,14 +6,15 @@ import { useMay } from '@/app/me';
 import { ErrorMessage } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
-import { momentOf } from '@/lib/dates';
+import { localOf, momentOf } from '@/lib/dates';
 import { countText, moneyText } from '@/lib/money';
 
-/** The departure that a form holds, as the API wants it; null while it is none, or the one that the trip has. */
-function movedTo(trip: Schemas['Trip'], typed: string | undefined): string | null {
-  const at = momentOf(typed ?? '');
-  const moment = Date.parse(at);
-  return Number.isNaN(moment) || moment === Date.parse(trip.departure_at) ? null : at;
+/** The departure that a form holds, as the API wants it; null while it is none, or is as it was. */
+function movedTo(trip: Schemas['Trip'], typed = ''): string | null {
+  // The field has no seconds.
+  if (typed === localOf(trip.departure_at)) return null;
+  const at = momentOf(typed);
+  return Number.isNaN(Date.parse(at)) ? null : at;
 }
 
 /** How many customers get a message when the trip's departure is changed to what is typed, and what that entitles them to. */
@@ -22,8 +23,8 @@ export function Moved({ trip, departure }: { trip: Schemas['Trip']; departure: s
   const may = useMay();
   const typed = movedTo(trip, departure);
   const [at] = useDebouncedValue(typed, 350);
-  const asked = trip.status === 'PUBLISHED' && may('PreviewReschedule') && typed !== null && at !== null;
-  const found = useQuery({ ...tripMoves.preview(trip.id, at ?? ''), enabled: asked });
+  const asked = trip.status === 'PUBLISHED' && may('PreviewReschedule') && typed !== null;
+  const found = useQuery({ ...tripMoves.preview(trip.id, at ?? ''), enabled: asked && at === typed });
   if (!asked) return null;
   return (
     <div className={ui.notice} role="status" aria-busy={found.isPending || typed !== at}>

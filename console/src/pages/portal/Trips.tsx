@@ -147,7 +147,9 @@ export function Component() {
           <CallOff trip={row} />
         </>
       )}
-      after={(row, { departure_at }) => <Moved trip={row} departure={departure_at} />}
+      afterField={(row, name, { departure_at }) =>
+        name === 'departure_at' && <Moved trip={row} departure={departure_at} />
+      }
       above={(row) =>
         may('GetTripCancellation') &&
         (isCalledOff(row) ? <CalledOffBeside trip={row} /> : row.has_cancellation && <EndedBeside trip={row} />)
