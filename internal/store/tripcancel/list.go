@@ -45,6 +45,10 @@ func (s *Store) List(ctx context.Context, f Filter) (db.Listed[Counted], error) 
 		q = q.Where("tc.approval_pending = ?", *f.NeedsApproval)
 	}
 
+	if f.NeedsApproval != nil && *f.NeedsApproval {
+		q = q.Where("tc.status = ?", models.TripCancellationRunning) // of the few that an index has
+	}
+
 	if f.ProviderID != uuid.Nil {
 		q = q.Where("tc.trip_id IN (SELECT id FROM trips WHERE provider_id = ?)", f.ProviderID)
 	}
