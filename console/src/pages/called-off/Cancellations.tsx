@@ -117,10 +117,10 @@ function useColumns(): Column<Cancellation>[] {
       cell: (row) => money(row, row.refunded_total),
       text: ({ refunded_total }) => refunded_total.toFixed(2),
     },
-    parts.plain('requester', t('calledOff.orderedBy'), 8, ({ requested_by_name }) => requested_by_name, {
+    parts.plain('orderedBy', t('calledOff.orderedBy'), 8, ({ requested_by_name }) => requested_by_name, {
       hidden: true,
     }),
-    parts.plain('decider', t('calledOff.decidedBy'), 8, ({ decided_by_name }) => decided_by_name, { hidden: true }),
+    parts.plain('decidedBy', t('calledOff.decidedBy'), 8, ({ decided_by_name }) => decided_by_name, { hidden: true }),
     moment('decided', t('calledOff.decidedAt'), ({ decided_at }) => decided_at, { hidden: true }),
     parts.plain('reason', t('calledOff.reason'), 10, ({ reason }) => reason, { hidden: true }),
     parts.id(t('field.id'), true),
