@@ -86,17 +86,12 @@ func TestListOfCancellations(t *testing.T) {
 			tripcancel.Filter{Page: db.Page{Sort: []db.Sort{{Field: "refund_total"}}}}, []tripcancel.Ordered{done, waiting},
 		},
 	} {
-		var want, got []uuid.UUID
+		list := b.list(t, c.filter)
+		require.Len(t, list, len(c.want), name)
 
-		for _, one := range c.want {
-			want = append(want, one.ID)
+		for i, one := range list {
+			require.Equal(t, c.want[i].ID, one.ID, name)
 		}
-
-		for _, one := range b.list(t, c.filter) {
-			got = append(got, one.ID)
-		}
-
-		require.Equal(t, want, got, name)
 	}
 
 	_, err := b.Store.TripCancellations.List(t.Context(), tripcancel.Filter{Page: db.Page{Sort: []db.Sort{{Field: "reason"}}}})
