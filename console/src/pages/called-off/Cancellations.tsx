@@ -62,7 +62,7 @@ function useColumns(): Column<Cancellation>[] {
   ): Column<Cancellation> => ({
     id,
     header,
-    width: 9.75,
+    width: 11,
     cell: (row) => <When at={read(row)} />,
     text: (row) => read(row) ?? '',
     ...more,
@@ -70,13 +70,13 @@ function useColumns(): Column<Cancellation>[] {
   const stateOf = (row: Cancellation) => (row.needs_approval ? t('calledOff.badge') : label(row, 'status'));
   const money = (of: Cancellation, amount: number) => <Money amount={amount} currency={of.currency} />;
   return [
-    parts.plain('trip', t('field.trip'), 12, ({ trip_title }) => trip_title),
+    parts.plain('trip', t('field.trip'), 11, ({ trip_title }) => trip_title),
     {
       ...parts.status<Cancellation>(),
       cell: (row) => <Badge state={row.needs_approval ? 'NEEDS_APPROVAL' : row.status}>{stateOf(row)}</Badge>,
       text: stateOf,
     },
-    parts.plain('provider', t('field.provider'), 9, ({ provider_name }) => provider_name),
+    parts.plain('provider', t('field.provider'), 8, ({ provider_name }) => provider_name),
     moment('departure', t('field.departure'), ({ trip_departure_at }) => trip_departure_at),
     {
       id: 'bookings',
