@@ -39,7 +39,7 @@ func TestWordsOfStates(t *testing.T) {
 
 	want := map[string]labels{
 		"incident": {models.IncidentOpen: models.IncidentStatusLabel(models.IncidentOpen), models.IncidentResolved: models.IncidentStatusLabel(models.IncidentResolved)},
-		"company":  {}, "bus": {}, "booking": {}, "transaction": {}, "refund": {}, "balance": {}, "trip": {}, "campaign": {}, "cancellation": {},
+		"company":  {}, "bus": {}, "booking": {}, "transaction": {}, "refund": {}, "balance": {}, "trip": {}, "campaign": {}, "cancellation": {}, "tripCancellation": {},
 	}
 	for _, s := range []models.BookingStatus{
 		models.BookingPendingPayment, models.BookingConfirmed, models.BookingPaymentFailed, models.BookingCancelled,
@@ -76,6 +76,12 @@ func TestWordsOfStates(t *testing.T) {
 		models.CancellationExpired,
 	} {
 		want["cancellation"][string(s)] = s.Label()
+	}
+
+	for _, s := range []models.TripCancellationStatus{
+		models.TripCancellationRunning, models.TripCancellationDone, models.TripCancellationRejected, models.TripCancellationExpired,
+	} {
+		want["tripCancellation"][string(s)] = s.Label()
 	}
 
 	for _, s := range []string{models.StatusActive, models.StatusInactive, models.StatusUnderMaintenance} {

@@ -205,6 +205,8 @@ func needed(path string) url.Values {
 		return url.Values{"format": {"csv"}}
 	case strings.HasSuffix(path, "/refund-preview"):
 		return url.Values{"refund_type": {"FULL"}}
+	case strings.HasSuffix(path, "/reschedule-preview"):
+		return url.Values{"departure_at": {"2099-01-01T05:00:00Z"}}
 	default:
 		return url.Values{}
 	}

@@ -21,6 +21,7 @@ type tripPreview struct {
 	OpenCheckouts int          `json:"open_checkouts"`
 	Campaigns     int          `json:"campaigns"`
 	NeedsApproval bool         `json:"needs_approval"`
+	CampaignsBack models.Money `json:"campaign_refund_total"` // of a preview
 }
 
 // tripCancellation is how far the cancellation of a trip is.
@@ -28,6 +29,9 @@ type tripCancellation struct {
 	tripPreview
 
 	ID        uuid.UUID                     `json:"id"`
+	Title     string                        `json:"trip_title"`
+	Provider  string                        `json:"provider_name"`
+	Workflow  *string                       `json:"workflow_url"`
 	Status    models.TripCancellationStatus `json:"status"`
 	Until     *time.Time                    `json:"approval_until"`
 	Decider   *string                       `json:"decided_by_name"`
@@ -92,6 +96,7 @@ func TestATripIsCalledOff(t *testing.T) {
 	require.Equal(t, []int{3, 5, 1, 3}, []int{seen.Bookings, seen.Seats, seen.OpenCheckouts, seen.Campaigns})
 	require.Equal(t, whole.Amount.Add(moved.Amount).Add(whole.Amount).String(), seen.RefundTotal.String())
 	require.Equal(t, "0.00", seen.ClawbackTotal.String(), "nothing was paid out")
+	require.Equal(t, "2100.00", seen.CampaignsBack.String(), "as below")
 
 	refused(t, company.Get(tripPath(s)+"/cancellation"), http.StatusNotFound, models.CodeNotFound)
 	refused(t, company.Post(tripPath(s)+"/cancel", callOff(models.MustMoney("1.00"))), http.StatusConflict, models.CodeRefundAmountChanged)
@@ -138,7 +143,10 @@ func TestATripIsCalledOff(t *testing.T) {
 func TestCallingATripOffTakesTwo(t *testing.T) {
 	t.Parallel()
 
-	s := harness.Start(t, harness.Options{Env: map[string]string{"TRIP_CANCELLATION_APPROVAL_ABOVE": "100.00", "REFUND_APPROVAL_ABOVE": "1.00"}})
+	s := harness.Start(t, harness.Options{Env: map[string]string{
+		"TRIP_CANCELLATION_APPROVAL_ABOVE": "100.00", "REFUND_APPROVAL_ABOVE": "1.00",
+		"TEMPORAL_UI_URL": "http://127.0.0.1:8233/namespaces/default",
+	}})
 	customer, company, finance := s.As(models.RoleEndUser), s.As(models.RoleProviderAdmin), s.As(models.RoleFinanceAdmin)
 	b := customer.BookPaid(1)
 	seen := previewTrip(t, s)
@@ -151,9 +159,18 @@ func TestCallingATripOffTakesTwo(t *testing.T) {
 
 	refused(t, company.Post(tripPath(s)+"/cancel/approve", map[string]any{}), http.StatusForbidden, models.CodeForbidden)
 
+	const waiting = "/api/v1/admin/trip-cancellations?needs_approval=true"
+
+	list := decoded[[]tripCancellation](t, http.StatusOK, finance.Get(waiting))
+	require.Len(t, list, 1)
+	require.Equal(t, []string{s.World.Trip.Title, s.World.Provider.Name}, []string{list[0].Title, list[0].Provider})
+	require.Contains(t, *list[0].Workflow, "/workflows/trip-cancellation%2F"+s.World.Trip.ID.String())
+	require.Nil(t, off.Workflow, "of which companies see nothing")
+
 	rejected := decoded[tripCancellation](t, http.StatusOK, finance.Post(tripPath(s)+"/cancel/reject", map[string]any{"note": "It runs"}))
 	require.Equal(t, models.TripCancellationRejected, rejected.Status)
 	require.NotNil(t, rejected.Decider)
+	require.Empty(t, decoded[[]tripCancellation](t, http.StatusOK, finance.Get(waiting)))
 	require.Equal(t, http.StatusOK, s.Anybody().Get("/api/v1/trips/"+s.World.Trip.ID.String()).Status)
 	require.Equal(t, models.BookingConfirmed, bookingAs(t, customer, b.ID).Status)
 

@@ -137,6 +137,8 @@ type Trip struct {
 
 	RestStopIDs  []uuid.UUID `bun:"-"`
 	ProviderName string      `bun:"provider_name,scanonly"`
+
+	HasCancellation *bool `bun:"-"` // also one that was rejected or expired; nil: not read
 }
 
 // Runs reports whether the trip still takes place after now, as far as its row says.

@@ -27,7 +27,8 @@ type TripCancellationSums struct {
 	OpenCheckouts int   `bun:"open_checkouts" json:"open_checkouts,omitzero"` // bookings that wait for their payment
 	Campaigns     int   `bun:"campaigns" json:"campaigns,omitzero"`           // that have not ended
 
-	NeedsApproval bool `bun:"-" json:"-"` // of a preview
+	NeedsApproval       bool  `bun:"-" json:"-"` // of a preview
+	CampaignRefundTotal Money `bun:"-" json:"-"` // the same: of the days that the campaigns have not run
 }
 
 // TripCancellation calls a trip off (rules: trips.cancel). The sums are those of the moment of asking.
@@ -50,9 +51,20 @@ type TripCancellation struct {
 	LookedAt        *time.Time `bun:"looked_at"`
 	DoneAt          *time.Time `bun:"done_at"`
 
-	ProviderID    uuid.UUID `bun:"-"` // of the trip, where it is read
-	RequesterName string    `bun:"-"` // read for people only
-	DeciderName   string    `bun:"-"` // the same
+	ProviderID    uuid.UUID `bun:"provider_id,scanonly"` // of the trip, where it is read
+	RequesterName string    `bun:"-"`                    // read for people only
+	DeciderName   string    `bun:"-"`                    // the same
+
+	TripCancellationTrip
+}
+
+// TripCancellationTrip is what people know the trip of a cancellation by; read for people only.
+type TripCancellationTrip struct {
+	Title        string    `bun:"trip_title,scanonly"`
+	Origin       string    `bun:"trip_origin,scanonly"`
+	Destination  string    `bun:"trip_destination,scanonly"`
+	DepartureAt  time.Time `bun:"trip_departure_at,scanonly"`
+	ProviderName string    `bun:"provider_name,scanonly"`
 }
 
 // Approve writes into a cancellation that is being ordered what it needs: when it and what the company has called off alone come to more
@@ -107,7 +119,8 @@ func (c *TripCancellation) MayDecide(approve bool, by uuid.UUID) (again bool, er
 	}
 }
 
-// TripCancellationCounts say how far the cancellation of a trip is, of the bookings that were paid when it was asked for or since.
+// TripCancellationCounts say how far the cancellation of a trip is, of the bookings that were paid when it was asked for or since. Of one
+// that was rejected or expired they are those of its end.
 type TripCancellationCounts struct {
 	Bookings         int `json:"bookings,omitzero"`
 	Cancelled        int `json:"cancelled,omitzero"`

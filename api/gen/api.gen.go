@@ -3754,6 +3754,37 @@ type RejectRefundRequest struct {
 // RequestKey defines model for RequestKey.
 type RequestKey = openapi_types.UUID
 
+// ReschedulePreview Whom moving the trip would concern now.
+type ReschedulePreview struct {
+	// Bookings Paid ones, whose customers are notified.
+	Bookings int64 `json:"bookings"`
+
+	// Currency ISO 4217. The service knows one currency.
+	Currency Currency `json:"currency"`
+
+	// DepartureAt The departure that was asked about.
+	DepartureAt time.Time `json:"departure_at"`
+
+	// RefundableBookings Of the paid ones, those that could have a full refund until the new departure; an earlier move may have given it.
+	RefundableBookings int64 `json:"refundable_bookings"`
+
+	// RefundableTotal What would go back if all of these took it.
+	RefundableTotal Money `json:"refundable_total"`
+
+	// Seats Of the paid bookings, without passengers that are cancelled already.
+	Seats  int64              `json:"seats"`
+	TripID openapi_types.UUID `json:"trip_id"`
+
+	// UnpaidBookings Bookings that wait for their payment: they are not notified, and read the new departure once they pay.
+	UnpaidBookings int64 `json:"unpaid_bookings"`
+}
+
+// ReschedulePreviewAnswer defines model for ReschedulePreviewAnswer.
+type ReschedulePreviewAnswer struct {
+	// Data Whom moving the trip would concern now.
+	Data ReschedulePreview `json:"data"`
+}
+
 // ResendKind A message about a booking.
 type ResendKind = models.ResendKind
 
@@ -4233,6 +4264,9 @@ type Trip struct {
 	DepartureAt time.Time `json:"departure_at"`
 	Destination string    `json:"destination"`
 
+	// HasCancellation Whether it has a cancellation, also one that was rejected or expired. Absent in the public catalogue.
+	HasCancellation *bool `json:"has_cancellation,omitempty"`
+
 	// HotelID May be null for UMRAH trips only.
 	HotelID *openapi_types.UUID `json:"hotel_id"`
 	ID      openapi_types.UUID  `json:"id"`
@@ -4320,7 +4354,7 @@ type TripBookingsAnswer struct {
 	Meta Meta `json:"meta"`
 }
 
-// TripCancellation The cancellation of a trip. `seats`, `refund_total`, `clawback_total`, `open_checkouts` and `campaigns` are those of the moment of asking; the counts of bookings and refunds are those of now.
+// TripCancellation The cancellation of a trip. `seats`, `refund_total`, `clawback_total`, `open_checkouts` and `campaigns` are those of the moment of asking; the counts of bookings and refunds are those of now, of a cancellation that was rejected or expired those of its end.
 type TripCancellation struct {
 	// ApprovalAbove The limit of then; null: none.
 	ApprovalAbove *Money `json:"approval_above"`
@@ -4351,10 +4385,12 @@ type TripCancellation struct {
 	ID     openapi_types.UUID `json:"id"`
 
 	// NeedsApproval It waits for a second person; nothing is cancelled yet.
-	NeedsApproval bool    `json:"needs_approval"`
-	Note          *string `json:"note"`
-	OpenCheckouts int64   `json:"open_checkouts"`
-	Reason        string  `json:"reason"`
+	NeedsApproval bool               `json:"needs_approval"`
+	Note          *string            `json:"note"`
+	OpenCheckouts int64              `json:"open_checkouts"`
+	ProviderID    openapi_types.UUID `json:"provider_id"`
+	ProviderName  string             `json:"provider_name"`
+	Reason        string             `json:"reason"`
 
 	// RefundTotal An amount in SAR, exactly 2 decimals.
 	//
@@ -4380,22 +4416,42 @@ type TripCancellation struct {
 
 	// Status CANCELLING while bookings are being cancelled, or a second person has to approve it (`needs_approval`); CANCELLED once no booking is live any more; REJECTED or EXPIRED when it
 	// was not approved, and the trip is PUBLISHED.
-	Status        TripCancellationStatus `json:"status"`
-	StatusLabelAr string                 `json:"status_label_ar"`
-	StatusLabelEn string                 `json:"status_label_en"`
-	TripID        openapi_types.UUID     `json:"trip_id"`
+	Status          TripCancellationStatus `json:"status"`
+	StatusLabelAr   string                 `json:"status_label_ar"`
+	StatusLabelEn   string                 `json:"status_label_en"`
+	TripDepartureAt time.Time              `json:"trip_departure_at"`
+	TripDestination string                 `json:"trip_destination"`
+	TripID          openapi_types.UUID     `json:"trip_id"`
+	TripOrigin      string                 `json:"trip_origin"`
+	TripTitle       string                 `json:"trip_title"`
+
+	// WorkflowURL The workflow in the Temporal UI; null without `TEMPORAL_UI_URL`, and for provider companies.
+	WorkflowURL *string `json:"workflow_url"`
 }
 
 // TripCancellationAnswer defines model for TripCancellationAnswer.
 type TripCancellationAnswer struct {
-	// Data The cancellation of a trip. `seats`, `refund_total`, `clawback_total`, `open_checkouts` and `campaigns` are those of the moment of asking; the counts of bookings and refunds are those of now.
+	// Data The cancellation of a trip. `seats`, `refund_total`, `clawback_total`, `open_checkouts` and `campaigns` are those of the moment of asking; the counts of bookings and refunds are those of now, of a cancellation that was rejected or expired those of its end.
 	Data TripCancellation `json:"data"`
+}
+
+// TripCancellationPageAnswer defines model for TripCancellationPageAnswer.
+type TripCancellationPageAnswer struct {
+	Data []TripCancellation `json:"data"`
+
+	// Meta Where a page is in its collection.
+	//
+	// Example: {"current_page":1,"last_page":3,"next_cursor":"eyJwIjoyfQ","per_page":20,"total":42,"total_is_exact":true}
+	Meta Meta `json:"meta"`
 }
 
 // TripCancellationPreview What cancelling the trip would come to now.
 type TripCancellationPreview struct {
 	// Bookings Paid ones.
 	Bookings int64 `json:"bookings"`
+
+	// CampaignRefundTotal What goes back for the days that these have not run.
+	CampaignRefundTotal Money `json:"campaign_refund_total"`
 
 	// Campaigns Campaigns that have not ended.
 	Campaigns int64 `json:"campaigns"`
@@ -5214,6 +5270,43 @@ type ListRefundsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListTripCancellationsParams defines parameters for ListTripCancellations.
+type ListTripCancellationsParams struct {
+	// Status Only cancellations in this state.
+	Status *TripCancellationStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// NeedsApproval true: only cancellations that wait for the approval of a second person; false: only all others.
+	NeedsApproval *bool `form:"needs_approval,omitempty" json:"needs_approval,omitempty"`
+
+	// ProviderID Only cancellations of trips of this company.
+	ProviderID *openapi_types.UUID `form:"provider_id,omitempty" json:"provider_id,omitempty"`
+
+	// TripID Only cancellations of this trip.
+	TripID *openapi_types.UUID `form:"trip_id,omitempty" json:"trip_id,omitempty"`
+
+	// Period Calendar period in Asia/Riyadh; the week starts on Sunday. `custom` needs `date_from` and `date_to`, which alone mean the same. Without any of them, everything.
+	Period *Period `form:"period,omitempty" json:"period,omitempty"`
+
+	// DateFrom First day of a custom period (Asia/Riyadh).
+	DateFrom *DateFrom `form:"date_from,omitempty" json:"date_from,omitempty"`
+
+	// DateTo Last day of a custom period, which has at most 366 days.
+	DateTo *DateTo `form:"date_to,omitempty" json:"date_to,omitempty"`
+
+	// Sort `requested_at`, `refund_total`. Default `-requested_at`.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Page The page, from 1.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage The size of a page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor `meta.next_cursor` of the page before: this page begins where that one ended, whatever has been added or taken away in
+	// between. `page` is not looked at then; filters are to stay as they were, and `sort` may be left out.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListUsersParams defines parameters for ListUsers.
 type ListUsersParams struct {
 	// Role Only accounts with this role.
@@ -5774,6 +5867,12 @@ type GetManifestParams struct {
 // GetManifestParamsFormat defines parameters for GetManifest.
 type GetManifestParamsFormat string
 
+// PreviewRescheduleParams defines parameters for PreviewReschedule.
+type PreviewRescheduleParams struct {
+	// DepartureAt The departure that the trip would have.
+	DepartureAt time.Time `form:"departure_at" json:"departure_at"`
+}
+
 // ListCatalogueRestStopsParams defines parameters for ListCatalogueRestStops.
 type ListCatalogueRestStopsParams struct {
 	// City Only those in this city (exact name, letter case ignored).
@@ -6222,6 +6321,9 @@ type ServerInterface interface {
 	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
 	// (POST /api/v1/admin/refunds/{id}/reject-payout)
 	RejectRefundPayout(c *fiber.Ctx, id ID) error
+	// ListTripCancellations List the cancellations of trips
+	// (GET /api/v1/admin/trip-cancellations)
+	ListTripCancellations(c *fiber.Ctx, params ListTripCancellationsParams) error
 	// ListUsers List accounts
 	// (GET /api/v1/admin/users)
 	ListUsers(c *fiber.Ctx, params ListUsersParams) error
@@ -6543,6 +6645,9 @@ type ServerInterface interface {
 	// GetManifest Get a trip's passenger list as a file
 	// (GET /api/v1/provider/trips/{id}/manifest)
 	GetManifest(c *fiber.Ctx, id ID, params GetManifestParams) error
+	// PreviewReschedule Preview whom moving a trip concerns
+	// (GET /api/v1/provider/trips/{id}/reschedule-preview)
+	PreviewReschedule(c *fiber.Ctx, id ID, params PreviewRescheduleParams) error
 	// ListCatalogueRestStops List rest stops of the catalogue
 	// (GET /api/v1/rest-stops)
 	ListCatalogueRestStops(c *fiber.Ctx, params ListCatalogueRestStopsParams) error
@@ -9588,6 +9693,113 @@ func (siw *ServerInterfaceWrapper) RejectRefundPayout(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.RejectRefundPayout(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListTripCancellations operation middleware
+func (siw *ServerInterfaceWrapper) ListTripCancellations(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTripCancellationsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter status: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "needs_approval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "needs_approval", query, &params.NeedsApproval, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter needs_approval: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "provider_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "provider_id", query, &params.ProviderID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter provider_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "trip_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "trip_id", query, &params.TripID, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter trip_id: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "period" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "period", query, &params.Period, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter period: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_from", query, &params.DateFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "date_to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "date_to", query, &params.DateTo, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter date_to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter sort: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "per_page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "per_page", query, &params.PerPage, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter per_page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter cursor: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListTripCancellations(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -13768,6 +13980,51 @@ func (siw *ServerInterfaceWrapper) GetManifest(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// PreviewReschedule operation middleware
+func (siw *ServerInterfaceWrapper) PreviewReschedule(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PreviewRescheduleParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "departure_at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "departure_at", query, &params.DepartureAt, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter departure_at: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PreviewReschedule(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListCatalogueRestStops operation middleware
 func (siw *ServerInterfaceWrapper) ListCatalogueRestStops(c *fiber.Ctx) error {
 
@@ -14353,6 +14610,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/admin/refunds/:id/reject-payout", wrapper.RejectRefundPayout)
 
+	router.Get(options.BaseURL+"/api/v1/admin/trip-cancellations", wrapper.ListTripCancellations)
+
 	router.Get(options.BaseURL+"/api/v1/admin/users", wrapper.ListUsers)
 
 	router.Post(options.BaseURL+"/api/v1/admin/users", wrapper.InviteUser)
@@ -14566,6 +14825,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Post(options.BaseURL+"/api/v1/provider/trips/:id/check-ins", wrapper.ReportCheckIns)
 
 	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/manifest", wrapper.GetManifest)
+
+	router.Get(options.BaseURL+"/api/v1/provider/trips/:id/reschedule-preview", wrapper.PreviewReschedule)
 
 	router.Get(options.BaseURL+"/api/v1/rest-stops", wrapper.ListCatalogueRestStops)
 
@@ -15943,6 +16204,23 @@ type RejectRefundPayout202JSONResponse RefundAnswer
 func (response RejectRefundPayout202JSONResponse) VisitRejectRefundPayoutResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(202)
+
+	return ctx.JSON(&response)
+}
+
+type ListTripCancellationsRequestObject struct {
+	Params ListTripCancellationsParams
+}
+
+type ListTripCancellationsResponseObject interface {
+	VisitListTripCancellationsResponse(ctx *fiber.Ctx) error
+}
+
+type ListTripCancellations200JSONResponse TripCancellationPageAnswer
+
+func (response ListTripCancellations200JSONResponse) VisitListTripCancellationsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
 
 	return ctx.JSON(&response)
 }
@@ -18099,6 +18377,24 @@ func (response GetManifest200TextCsvResponse) VisitGetManifestResponse(ctx *fibe
 	return err
 }
 
+type PreviewRescheduleRequestObject struct {
+	ID     ID `json:"id"`
+	Params PreviewRescheduleParams
+}
+
+type PreviewRescheduleResponseObject interface {
+	VisitPreviewRescheduleResponse(ctx *fiber.Ctx) error
+}
+
+type PreviewReschedule200JSONResponse ReschedulePreviewAnswer
+
+func (response PreviewReschedule200JSONResponse) VisitPreviewRescheduleResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListCatalogueRestStopsRequestObject struct {
 	Params ListCatalogueRestStopsParams
 }
@@ -18521,6 +18817,9 @@ type StrictServerInterface interface {
 	// RejectRefundPayout Reject or withdraw a refund that waits for its payout
 	// (POST /api/v1/admin/refunds/{id}/reject-payout)
 	RejectRefundPayout(ctx context.Context, request RejectRefundPayoutRequestObject) (RejectRefundPayoutResponseObject, error)
+	// ListTripCancellations List the cancellations of trips
+	// (GET /api/v1/admin/trip-cancellations)
+	ListTripCancellations(ctx context.Context, request ListTripCancellationsRequestObject) (ListTripCancellationsResponseObject, error)
 	// ListUsers List accounts
 	// (GET /api/v1/admin/users)
 	ListUsers(ctx context.Context, request ListUsersRequestObject) (ListUsersResponseObject, error)
@@ -18842,6 +19141,9 @@ type StrictServerInterface interface {
 	// GetManifest Get a trip's passenger list as a file
 	// (GET /api/v1/provider/trips/{id}/manifest)
 	GetManifest(ctx context.Context, request GetManifestRequestObject) (GetManifestResponseObject, error)
+	// PreviewReschedule Preview whom moving a trip concerns
+	// (GET /api/v1/provider/trips/{id}/reschedule-preview)
+	PreviewReschedule(ctx context.Context, request PreviewRescheduleRequestObject) (PreviewRescheduleResponseObject, error)
 	// ListCatalogueRestStops List rest stops of the catalogue
 	// (GET /api/v1/rest-stops)
 	ListCatalogueRestStops(ctx context.Context, request ListCatalogueRestStopsRequestObject) (ListCatalogueRestStopsResponseObject, error)
@@ -20880,6 +21182,33 @@ func (sh *strictHandler) RejectRefundPayout(ctx *fiber.Ctx, id ID) error {
 		return err
 	} else if validResponse, ok := response.(RejectRefundPayoutResponseObject); ok {
 		if err := validResponse.VisitRejectRefundPayoutResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListTripCancellations operation middleware
+func (sh *strictHandler) ListTripCancellations(ctx *fiber.Ctx, params ListTripCancellationsParams) error {
+	var request ListTripCancellationsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTripCancellations(ctx.UserContext(), request.(ListTripCancellationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTripCancellations")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListTripCancellationsResponseObject); ok {
+		if err := validResponse.VisitListTripCancellationsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -24242,6 +24571,34 @@ func (sh *strictHandler) GetManifest(ctx *fiber.Ctx, id ID, params GetManifestPa
 		return err
 	} else if validResponse, ok := response.(GetManifestResponseObject); ok {
 		if err := validResponse.VisitGetManifestResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PreviewReschedule operation middleware
+func (sh *strictHandler) PreviewReschedule(ctx *fiber.Ctx, id ID, params PreviewRescheduleParams) error {
+	var request PreviewRescheduleRequestObject
+
+	request.ID = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewReschedule(ctx.UserContext(), request.(PreviewRescheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewReschedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PreviewRescheduleResponseObject); ok {
+		if err := validResponse.VisitPreviewRescheduleResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -360,6 +360,7 @@ func init() {
 			genTrip.Currency = currencyOf((*source).ID)
 			genTrip.DepartureAt = utc((*source).DepartureAt)
 			genTrip.Destination = (*source).Destination
+			genTrip.HasCancellation = (*source).HasCancellation
 			genTrip.HotelID = (*source).HotelID
 			genTrip.ID = sameID((*source).ID)
 			genTrip.Origin = (*source).Origin

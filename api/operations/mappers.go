@@ -78,7 +78,7 @@ var (
 	catalogueRestStop func(source *models.RestStop) gen.CatalogueRestStop
 
 	// goverter:update target
-	// goverter:ignore BaseModel ID ProviderID SeatsTaken Status CreatedAt UpdatedAt DeletedAt ProviderName
+	// goverter:ignore BaseModel ID ProviderID SeatsTaken Status CreatedAt UpdatedAt DeletedAt ProviderName HasCancellation
 	setTrip   func(target *models.Trip, source *gen.TripInput)
 	tripInput func(source *models.Trip) gen.TripInput
 	// goverter:map Type TypeLabelAr | tripTypeAR

@@ -146,3 +146,18 @@ func tripBookingOf(b *models.Booking) gen.TripBooking {
 
 	return out
 }
+
+// PreviewReschedule says whom moving a trip would concern.
+func (o *Operations) PreviewReschedule(
+	ctx context.Context, r gen.PreviewRescheduleRequestObject,
+) (gen.PreviewRescheduleResponseObject, error) {
+	e, err := o.Store.Bookings.PreviewMove(ctx, actor(ctx), r.ID, r.Params.DepartureAt)
+	if err != nil {
+		return nil, err
+	}
+
+	return gen.PreviewReschedule200JSONResponse{Data: gen.ReschedulePreview{
+		TripID: r.ID, DepartureAt: utc(r.Params.DepartureAt), Bookings: int64(e.Bookings), Seats: int64(e.Seats),
+		UnpaidBookings: int64(e.Unpaid), RefundableBookings: int64(e.Refundable), RefundableTotal: e.RefundableTotal, Currency: models.Currency,
+	}}, nil
+}

@@ -23,7 +23,7 @@ func (o *Operations) PreviewTripCancellation(
 	return gen.PreviewTripCancellation200JSONResponse{Data: gen.TripCancellationPreview{
 		TripID: r.ID, Bookings: int64(sums.Bookings), Seats: int64(sums.Seats), RefundTotal: sums.RefundTotal,
 		ClawbackTotal: sums.ClawbackTotal, OpenCheckouts: int64(sums.OpenCheckouts), Campaigns: int64(sums.Campaigns),
-		NeedsApproval: sums.NeedsApproval, Currency: models.Currency,
+		CampaignRefundTotal: sums.CampaignRefundTotal, NeedsApproval: sums.NeedsApproval, Currency: models.Currency,
 	}}, nil
 }
 
@@ -119,14 +119,48 @@ func (o *Operations) decideTrip(ctx context.Context, d tripcancel.Decision) (gen
 	return o.tripCancellation(ctx, d.TripID)
 }
 
+// ListTripCancellations lists the cancellations of all trips.
+func (o *Operations) ListTripCancellations(
+	ctx context.Context, r gen.ListTripCancellationsRequestObject,
+) (gen.ListTripCancellationsResponseObject, error) {
+	q := r.Params
+
+	span, err := daysOf(q.Period, q.DateFrom, q.DateTo, o.Now())
+	if err != nil {
+		return nil, err
+	}
+
+	p := pageOf(q.Page, q.PerPage, q.Sort, q.Cursor)
+
+	list, err := o.Store.TripCancellations.List(ctx, tripcancel.Filter{
+		Status: valueOf(q.Status), NeedsApproval: q.NeedsApproval, ProviderID: valueOf(q.ProviderID), TripID: valueOf(q.TripID),
+		Days: span, Page: p,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	all := mapEach(list.Items, func(c *tripcancel.Counted) gen.TripCancellation { return o.tripCancellationOf(ctx, c) })
+
+	return gen.ListTripCancellations200JSONResponse{Data: all, Meta: metaOf(p, list)}, nil
+}
+
 func (o *Operations) tripCancellation(ctx context.Context, trip uuid.UUID) (gen.TripCancellation, error) {
-	c, n, err := o.Store.TripCancellations.Get(ctx, actor(ctx), trip)
+	c, err := o.Store.TripCancellations.Get(ctx, actor(ctx), trip)
 	if err != nil {
 		return gen.TripCancellation{}, err
 	}
 
-	return labelled(gen.TripCancellation{
-		ID: c.ID, TripID: c.TripID, Status: c.Status, Reason: c.Reason, Seats: int64(c.Seats), RefundTotal: c.RefundTotal,
+	return o.tripCancellationOf(ctx, &c), nil
+}
+
+func (o *Operations) tripCancellationOf(ctx context.Context, c *tripcancel.Counted) gen.TripCancellation {
+	n := &c.Counts
+
+	out := gen.TripCancellation{
+		ID: c.ID, TripID: c.TripID, TripTitle: c.Title, TripOrigin: c.Origin, TripDestination: c.Destination,
+		TripDepartureAt: utc(c.DepartureAt), ProviderID: c.ProviderID, ProviderName: c.ProviderName,
+		Status: c.Status, Reason: c.Reason, Seats: int64(c.Seats), RefundTotal: c.RefundTotal,
 		ClawbackTotal: c.ClawbackTotal, OpenCheckouts: int64(c.OpenCheckouts), Campaigns: int64(c.Campaigns), Currency: models.Currency,
 		NeedsApproval: c.ApprovalPending, ApprovalAbove: c.ApprovalAbove, ApprovalUntil: utcOrNil(c.ApprovalUntil),
 		RequestedBy: c.RequestedBy, RequestedByName: optional(c.RequesterName), RequestedAt: utc(c.RequestedAt),
@@ -135,5 +169,11 @@ func (o *Operations) tripCancellation(ctx context.Context, trip uuid.UUID) (gen.
 		Bookings: int64(n.Bookings), Cancelled: int64(n.Cancelled), RefundsSucceeded: int64(n.RefundsSucceeded),
 		RefundsPending: int64(n.RefundsPending), RefundsFailed: int64(n.RefundsFailed), RefundsByHand: int64(n.RefundsByHand),
 		RefundedTotal: n.RefundedTotal,
-	}), nil
+	}
+
+	if !middleware.Principal(ctx).Role.IsProvider() {
+		out.WorkflowURL = o.workflowURL(models.TripCancellationWorkflowID(c.TripID))
+	}
+
+	return labelled(out)
 }

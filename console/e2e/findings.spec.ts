@@ -64,7 +64,9 @@ test('who may approve sees in the navigation that a refund waits', inEveryLook, 
   await openAs(page, 'ADMIN', '/bookings');
   const admin = await Caller.as('ADMIN');
   const { meta } = await admin.get<{ meta: { total: number } }>('/api/v1/admin/refunds?needs_approval=true');
-  if (look.width < 768) await page.getByRole('button', { name: t('app.menuWaiting', { count: meta.total }) }).click();
+  const trips = await admin.get<{ meta: { total: number } }>('/api/v1/admin/trip-cancellations?needs_approval=true');
+  const all = meta.total + trips.meta.total;
+  if (look.width < 768) await page.getByRole('button', { name: t('app.menuWaiting', { count: all }) }).click();
   const link = page
     .getByRole('navigation', { name: t('app.menu') })
     .getByRole('link', { name: `${t('nav.refunds')} ${t('app.waiting', { count: meta.total })}` });

@@ -4,6 +4,7 @@ const staff = [
   '/',
   '/bookings',
   '/cancellation-requests?status=',
+  '/trip-cancellations',
   '/payments',
   '/refunds',
   '/ledger',
@@ -65,6 +66,7 @@ test('one of each kind is accessible from inside', inEveryLook, async ({ page })
   for (const list of [
     'bookings',
     'cancellation-requests?status=',
+    'trip-cancellations',
     'payments',
     'refunds',
     'ledger',

@@ -23,6 +23,7 @@ const pages = {
     ['bookings', '/bookings'],
     ['booking', '/bookings?status=CONFIRMED', 'open'],
     ['cancellation-requests', '/cancellation-requests?status='],
+    ['trip-cancellations', '/trip-cancellations'],
     ['payments', '/payments'],
     ['payment', '/payments?status=PAID', 'open'],
     ['refunds', '/refunds'],

@@ -241,7 +241,7 @@ func (w *world) requireIts(t *testing.T, op operation, c cell, r request, a harn
 			id = data["booking"].(map[string]any)["id"] //nolint:forcetypeassert // the answer was held against the document
 		case "GetPaymentStatus", "GetRefundQuote", "PreviewRefund", "GetCancellationQuote":
 			id = data["booking_id"]
-		case "PreviewTripCancellation", "CancelTrip", "GetTripCancellation", "ApproveTripCancellation", "RejectTripCancellation":
+		case "PreviewReschedule", "PreviewTripCancellation", "CancelTrip", "GetTripCancellation", "ApproveTripCancellation", "RejectTripCancellation":
 			id = data["trip_id"]
 		case "GetTicket":
 			return // it has the booking's number

@@ -40,6 +40,7 @@ var lists = map[string]struct{ whose, rows string }{
 	"ListRefunds":                 {"all", "SELECT id FROM refunds WHERE $1::uuid IS NULL"},
 	"ListCancellationRequests":    {"booking", "SELECT id FROM cancellation_requests WHERE booking_id = $1"},
 	"ListAllCancellationRequests": {"all", "SELECT id FROM cancellation_requests WHERE $1::uuid IS NULL"},
+	"ListTripCancellations":       {"all", "SELECT id FROM trip_cancellations WHERE $1::uuid IS NULL"},
 	"ListIncidents":               {"all", "SELECT id FROM incidents WHERE $1::uuid IS NULL"},
 	"ListUsers":                   {"all", "SELECT id FROM users WHERE deleted_at IS NULL AND $1::uuid IS NULL"},
 	"ListAuditLogs":               {"all", "SELECT id FROM audit_log WHERE $1::uuid IS NULL"},

@@ -12,6 +12,8 @@ func (w *world) aboutTrips(t *testing.T, c cell) request {
 	t.Helper()
 
 	switch c.operation {
+	case "PreviewReschedule":
+		return request{ids: w.of(t, c, "Trip", false), query: "?departure_at=2099-01-01T05:00:00Z"}
 	case "PreviewTripCancellation":
 		return request{ids: w.of(t, c, "Trip", false)}
 	case "CancelTrip":

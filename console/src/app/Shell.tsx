@@ -54,10 +54,12 @@ function Frame({ me }: { me: Me }) {
   const going = useNavigation().state !== 'idle';
   const offline = !useNetwork().online;
   const approvals = useApprovals(me);
+  const waiting = Object.values(approvals).reduce((sum, count) => sum + count, 0);
   useCheckIns(me);
   // A page that the role has nothing to do on is not asked for, whatever the address says.
   const page = navItems.find(({ path }) => path !== '/' && (pathname === path || pathname.startsWith(`${path}/`)));
-  const closed = page !== undefined && !me.second_factor_needed && !pages.includes(page);
+  const inside = pathname !== page?.path && (page?.inside ?? []).some((operation) => may(me.role, operation));
+  const closed = page !== undefined && !me.second_factor_needed && !pages.includes(page) && !inside;
   useEffect(close, [pathname, close]);
   useGoTo(pages);
   useKey('/', focusSearch);
@@ -71,11 +73,11 @@ function Frame({ me }: { me: Me }) {
       <header className={classes.bar}>
         <Burger
           className={classes.burger}
-          data-waiting={approvals > 0 || undefined}
+          data-waiting={waiting > 0 || undefined}
           opened={menu}
           onClick={open}
           size="sm"
-          aria-label={approvals > 0 ? t('app.menuWaiting', { count: approvals }) : t('app.menu')}
+          aria-label={waiting > 0 ? t('app.menuWaiting', { count: waiting }) : t('app.menu')}
         />
         <NavLink to="/" className={classes.brand ?? ''} end aria-label={t('app.name')}>
           <img src="/console/icon.svg" alt="" width={24} height={24} />
@@ -124,7 +126,7 @@ function NoAccess() {
 
 interface LinksProps {
   pages: NavItem[];
-  approvals: number;
+  approvals: ReturnType<typeof useApprovals>;
   /** Also when it is the page that is open already. */
   chosen?: () => void;
 }
@@ -133,22 +135,25 @@ function Links({ pages, approvals, chosen }: LinksProps) {
   const { t, language } = useWords();
   return (
     <ul className={classes.links}>
-      {pages.map(({ name, path, icon: Icon }) => (
-        <li key={name}>
-          <NavLink to={path} end={path === '/'} className={classes.link ?? ''} onClick={chosen}>
-            <Icon size={17} stroke={1.6} aria-hidden />
-            <span>{t(`nav.${name}`)}</span>
-            {name === 'refunds' && approvals > 0 && (
-              <span className={classes.waiting}>
-                <span className="numbers" aria-hidden>
-                  {countText(approvals, language)}
+      {pages.map(({ name, path, icon: Icon }) => {
+        const waiting = approvals[name] ?? 0;
+        return (
+          <li key={name}>
+            <NavLink to={path} end={path === '/'} className={classes.link ?? ''} onClick={chosen}>
+              <Icon size={17} stroke={1.6} aria-hidden />
+              <span>{t(`nav.${name}`)}</span>
+              {waiting > 0 && (
+                <span className={classes.waiting}>
+                  <span className="numbers" aria-hidden>
+                    {countText(waiting, language)}
+                  </span>
+                  <VisuallyHidden>{t('app.waiting', { count: waiting })}</VisuallyHidden>
                 </span>
-                <VisuallyHidden>{t('app.waiting', { count: approvals })}</VisuallyHidden>
-              </span>
-            )}
-          </NavLink>
-        </li>
-      ))}
+              )}
+            </NavLink>
+          </li>
+        );
+      })}
       <li className={ui.small}>
         <span className={classes.zone}>{t('time.zone')}</span>
       </li>

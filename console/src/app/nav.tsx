@@ -11,6 +11,7 @@ import {
   IconHome,
   IconLock,
   IconMap,
+  IconMapOff,
   IconQrcode,
   IconReceipt,
   IconSpeakerphone,
@@ -26,6 +27,7 @@ export type PageName =
   | 'overview'
   | 'bookings'
   | 'cancellation-requests'
+  | 'trip-cancellations'
   | 'payments'
   | 'refunds'
   | 'ledger'
@@ -49,6 +51,8 @@ export interface NavItem {
   icon: Icon;
   /** The page is shown to the roles that may call one of these. */
   operations: Operation[];
+  /** Pages below it are shown to those who may call one of these, too. */
+  inside?: Operation[];
   /** With `g` before it, goes there. */
   key: string;
   /** Provider roles see only pages that are theirs; staff see those, too, when the document lets them. */
@@ -71,6 +75,14 @@ export const navItems: NavItem[] = [
     icon: IconTicketOff,
     key: 'q',
     operations: ['ListAllCancellationRequests'],
+  },
+  {
+    name: 'trip-cancellations',
+    path: '/trip-cancellations',
+    icon: IconMapOff,
+    key: 'x',
+    operations: ['ListTripCancellations'],
+    inside: ['GetTripCancellation'],
   },
   { name: 'payments', path: '/payments', icon: IconReceipt, key: 'p', operations: ['ListPaymentTransactions'] },
   { name: 'refunds', path: '/refunds', icon: IconArrowBackUp, key: 'r', operations: ['ListRefunds'] },

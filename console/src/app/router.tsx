@@ -37,6 +37,7 @@ const pages: RouteObject[] = [
   { path: 'audit', lazy: () => import('@/pages/audit/Audit') },
   { path: 'security', lazy: () => import('@/pages/security/Security') },
   { path: 'trips', lazy: () => import('@/pages/portal/Trips') },
+  { path: 'trip-cancellations', lazy: () => import('@/pages/called-off/Cancellations') },
   // Not below trips: finance and support staff have no page of trips.
   { path: 'trip-cancellations/:id', lazy: () => import('@/pages/called-off/CalledOff') },
   { path: 'check-in', lazy: () => import('@/pages/check-in/Trips') },

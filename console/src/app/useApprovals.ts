@@ -2,12 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { may } from '@/api/access';
 import type { Me } from '@/api/identity';
 import { refundQueries } from '@/api/queries/refunds';
+import { tripCancellationQueries } from '@/api/queries/trip-cancellations';
+import type { PageName } from './nav';
 
-/** How many refunds wait for an approval, for those who may give it; 0 for everyone else. */
-export function useApprovals(me: Me): number {
-  const { data } = useQuery({
+/** How much waits for an approval, by the page that lists it, for those who may give it; nothing for everyone else. */
+export function useApprovals(me: Me): Partial<Record<PageName, number>> {
+  const signedIn = !me.second_factor_needed;
+  const refunds = useQuery({
     ...refundQueries.approvals(),
-    enabled: !me.second_factor_needed && may(me.role, 'ApproveRefund') && may(me.role, 'ListRefunds'),
+    enabled: signedIn && may(me.role, 'ApproveRefund') && may(me.role, 'ListRefunds'),
   });
-  return data ?? 0;
+  const trips = useQuery({
+    ...tripCancellationQueries.approvals(),
+    enabled: signedIn && may(me.role, 'ApproveTripCancellation') && may(me.role, 'ListTripCancellations'),
+  });
+  return { refunds: refunds.data ?? 0, 'trip-cancellations': trips.data ?? 0 };
 }

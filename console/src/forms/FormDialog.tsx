@@ -2,7 +2,7 @@ import { Button, Modal } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQueryClient, type QueryKey } from '@tanstack/react-query';
-import { useEffect, useRef, useState, type ReactNode, type RefObject, type SyntheticEvent } from 'react';
+import { Fragment, useEffect, useRef, useState, type ReactNode, type RefObject, type SyntheticEvent } from 'react';
 import { ApiError } from '@/api/errors';
 import { ErrorMessage, useErrorText } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
@@ -41,6 +41,8 @@ interface Props<N extends string> {
   size?: string;
   /** Above the fields: what it is about. */
   children?: ReactNode | ((values: Values) => ReactNode);
+  /** Below one of the fields: what its value would do. */
+  afterField?: (name: N, values: Values) => ReactNode;
   /** Below the fields: what these values would do. */
   after?: (values: Values) => ReactNode;
   /** Values that cannot be sent yet. */
@@ -92,6 +94,7 @@ function Form<N extends string>({
   changes,
   done,
   children,
+  afterField,
   after,
   blocked,
   keyed = false,
@@ -164,18 +167,20 @@ function Form<N extends string>({
     <form ref={form} className={ui.stack} noValidate onSubmit={(event) => void onSubmit(event)}>
       {typeof children === 'function' ? children(values) : children}
       {shown.map((field, index) => (
-        <FieldInput
-          key={field.name}
-          field={field}
-          first={index === 0}
-          value={values[field.name] ?? ''}
-          error={messages[field.name]?.join(' · ')}
-          disabled={held}
-          change={(value) => {
-            check.forget(field.name);
-            setValues((before) => ({ ...before, [field.name]: value }));
-          }}
-        />
+        <Fragment key={field.name}>
+          <FieldInput
+            field={field}
+            first={index === 0}
+            value={values[field.name] ?? ''}
+            error={messages[field.name]?.join(' · ')}
+            disabled={held}
+            change={(value) => {
+              check.forget(field.name);
+              setValues((before) => ({ ...before, [field.name]: value }));
+            }}
+          />
+          {afterField?.(field.name, values)}
+        </Fragment>
       ))}
       {after?.(values)}
       <div className={ui.formFoot}>

@@ -9,6 +9,7 @@ import {
   RefundStatus,
   ResourceStatus,
   TransactionStatus,
+  TripCancellationStatus,
   TripStatus,
 } from '@/gen/enums';
 import { useWords } from '@/i18n/useWords';
@@ -30,6 +31,7 @@ const statesOf = {
   trip: TripStatus,
   campaign: CampaignStatus,
   cancellation: CancellationRequestStatus,
+  tripCancellation: TripCancellationStatus,
 } as const satisfies { [K in keyof States]: readonly (keyof States[K])[] };
 
 /** The words of values that the API knows, and lists of them to choose from; the values are those of the document (gen/enums). */

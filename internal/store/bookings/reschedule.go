@@ -174,6 +174,11 @@ func (m *tripMove) lockAppeared(ctx context.Context, tx bun.Tx, trip uuid.UUID) 
 	return ids, nil
 }
 
+// getsRefund reports whether the customer of a booking may have a full refund once the trip is moved: by this move, or by an earlier one.
+func getsRefund(b *models.Booking, was, is *models.Trip, tolerance time.Duration) bool {
+	return b.RescheduledBy != nil || models.GivesRefund(was.DepartureAt, is.DepartureAt, b.BookedDepartureAt, tolerance)
+}
+
 // grantRefunds keeps with each booking the first move that gave its customer the right to a full refund.
 func grantRefunds(
 	ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking, tolerance time.Duration,
@@ -182,7 +187,7 @@ func grantRefunds(
 
 	for i := range bookings {
 		b := &bookings[i]
-		if b.RescheduledBy == nil && models.GivesRefund(was.DepartureAt, is.DepartureAt, b.BookedDepartureAt, tolerance) {
+		if b.RescheduledBy == nil && getsRefund(b, was, is, tolerance) {
 			b.RescheduledBy = &move
 			due = append(due, b.ID)
 		}

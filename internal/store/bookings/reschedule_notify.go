@@ -17,19 +17,9 @@ import (
 // queueMoveMessages queues a message for every booking that is paid, in place of one about an earlier move that has not been sent.
 // A booking that is paid later gets the departure then.
 func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *models.Trip, bookings []models.Booking) error {
-	var paid []models.PaymentTransaction
-
-	err := tx.NewSelect().Model(&paid).ColumnExpr("?", db.Columns[models.PaymentTransaction](tx, "pt")).
-		Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
-		Where("bk.trip_id = ?", is.ID).Where("bk.status = ?", models.BookingConfirmed).
-		Where("pt.status = ?", models.TransactionPaid).Scan(ctx)
+	paid, by, err := paidOf(ctx, tx, is.ID)
 	if err != nil {
-		return fmt.Errorf("read payments: %w", err)
-	}
-
-	by := make(map[uuid.UUID]*models.PaymentTransaction, len(paid))
-	for i := range paid {
-		by[*paid[i].BookingID] = &paid[i]
+		return err
 	}
 
 	unsent, err := replaceUnsent(ctx, tx, paid)
@@ -69,6 +59,26 @@ func queueMoveMessages(ctx context.Context, tx bun.Tx, move uuid.UUID, was, is *
 	_, err = outbox.InsertMessages(ctx, tx, rows)
 
 	return err
+}
+
+// paidOf are the payments by which bookings of a trip are paid, and the same by booking: their customers are told of a move.
+func paidOf(
+	ctx context.Context, in bun.IDB, trip uuid.UUID,
+) (paid []models.PaymentTransaction, by map[uuid.UUID]*models.PaymentTransaction, err error) {
+	err = in.NewSelect().Model(&paid).ColumnExpr("?", db.Columns[models.PaymentTransaction](in, "pt")).
+		Join("JOIN bookings AS bk ON bk.id = pt.booking_id").
+		Where("bk.trip_id = ?", trip).Where("bk.status = ?", models.BookingConfirmed).
+		Where("pt.status = ?", models.TransactionPaid).Scan(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read payments: %w", err)
+	}
+
+	by = make(map[uuid.UUID]*models.PaymentTransaction, len(paid))
+	for i := range paid {
+		by[*paid[i].BookingID] = &paid[i]
+	}
+
+	return paid, by, nil
 }
 
 // refundableFacts say what a customer who may have all of it back would get, and by which way.

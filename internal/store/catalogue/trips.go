@@ -3,6 +3,7 @@ package catalogue
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,6 +131,33 @@ func loadRestStops(ctx context.Context, db bun.IDB, trips []models.Trip) error {
 	for _, stop := range stops {
 		t := &trips[at[stop.TripID]]
 		t.RestStopIDs = append(t.RestStopIDs, stop.RestStopID)
+	}
+
+	return nil
+}
+
+// loadManaged fills in what the rows of trips do not have, for those who manage them.
+func loadManaged(ctx context.Context, conn bun.IDB, trips []models.Trip) error {
+	if err := loadRestStops(ctx, conn, trips); err != nil || len(trips) == 0 {
+		return err
+	}
+
+	ids := make([]uuid.UUID, len(trips))
+	for i := range trips {
+		ids[i] = trips[i].ID
+	}
+
+	var with []uuid.UUID
+
+	err := conn.NewSelect().Model((*models.TripCancellation)(nil)).Distinct().Column("tc.trip_id").
+		Where("tc.trip_id IN (?)", bun.List(ids)).Scan(ctx, &with)
+	if err != nil {
+		return fmt.Errorf("read which trips have cancellations: %w", err)
+	}
+
+	for i := range trips {
+		has := slices.Contains(with, trips[i].ID)
+		trips[i].HasCancellation = &has
 	}
 
 	return nil

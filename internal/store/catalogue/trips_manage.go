@@ -75,7 +75,7 @@ func (s *Store) ListProviderTrips(ctx context.Context, by db.Actor, f ProviderTr
 		return page, err
 	}
 
-	return page, loadRestStops(ctx, s.db, page.Items)
+	return page, loadManaged(ctx, s.db, page.Items)
 }
 
 // GetProviderTrip finds a trip that the actor sees, in whatever status. Errors: NOT_FOUND, FORBIDDEN.
@@ -225,7 +225,7 @@ func tripWithStops(ctx context.Context, tx bun.Tx, sc scope, id uuid.UUID, lock 
 	}
 
 	one := []models.Trip{t}
-	err = loadRestStops(ctx, tx, one)
+	err = loadManaged(ctx, tx, one)
 
 	return one[0], err
 }
@@ -238,7 +238,7 @@ func wholeTrip(ctx context.Context, conn bun.IDB, sc scope, id uuid.UUID) (model
 		return models.Trip{}, db.NotFound(err)
 	}
 
-	err := loadRestStops(ctx, conn, one)
+	err := loadManaged(ctx, conn, one)
 
 	return one[0], err
 }

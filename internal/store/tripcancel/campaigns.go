@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -129,6 +130,50 @@ func lockCampaign(
 	return ad, attempts, err
 }
 
+// unrunOf is what of the payment of a campaign goes back when the campaign ends at now: never more than is left of it.
+func unrunOf(ad *models.AdCampaign, t *models.PaymentTransaction, now time.Time) models.Money {
+	back := ad.Unrun(t.Amount, now)
+	if left := t.Remaining(); back.Cmp(left) > 0 {
+		back = left
+	}
+
+	return back
+}
+
+// unrunTotal is what goes back when all campaigns of a trip that have not ended end at now.
+func unrunTotal(ctx context.Context, in bun.IDB, trip uuid.UUID, now time.Time) (total models.Money, err error) {
+	var ads []models.AdCampaign
+
+	err = in.NewSelect().Model(&ads).Where("ac.trip_id = ?", trip).Where("ac.deleted_at IS NULL").
+		Where("ac.status IN (?)", bun.List(models.LiveCampaigns())).Scan(ctx)
+	if err != nil {
+		return total, fmt.Errorf("read campaigns of the trip: %w", err)
+	}
+
+	if len(ads) == 0 {
+		return total, nil
+	}
+
+	by := make(map[uuid.UUID]*models.AdCampaign, len(ads))
+	for i := range ads {
+		by[ads[i].ID] = &ads[i]
+	}
+
+	var paid []models.PaymentTransaction
+
+	err = in.NewSelect().Model(&paid).Where("pt.ad_campaign_id IN (?)", bun.List(slices.Collect(maps.Keys(by)))).
+		Where("pt.kind = ?", models.KindPayment).Where("pt.status = ?", models.TransactionPaid).Scan(ctx)
+	if err != nil {
+		return total, fmt.Errorf("read payments of campaigns: %w", err)
+	}
+
+	for i := range paid {
+		total = total.Add(unrunOf(by[*paid[i].AdCampaignID], &paid[i], now))
+	}
+
+	return total, nil
+}
+
 // refundUnrun orders what a paid campaign has not run, once; nil when that is nothing.
 func (s *Store) refundUnrun(
 	ctx context.Context, tx bun.Tx, c *models.TripCancellation, ad *models.AdCampaign, t *models.PaymentTransaction, now time.Time,
@@ -148,11 +193,7 @@ func (s *Store) refundUnrun(
 		return nil, nil //nolint:nilnil // nothing went back
 	}
 
-	back := ad.Unrun(t.Amount, now)
-	if left := t.Remaining(); back.Cmp(left) > 0 {
-		back = left
-	}
-
+	back := unrunOf(ad, t, now)
 	if !back.IsPositive() {
 		return nil, nil //nolint:nilnil // nothing goes back
 	}

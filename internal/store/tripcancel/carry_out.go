@@ -216,7 +216,9 @@ func (s *Store) Progress(ctx context.Context, id uuid.UUID, now time.Time) (mode
 		return models.TripCancellationCounts{}, fmt.Errorf("note that the workflow runs: %w", err)
 	}
 
-	return countsOf(ctx, s.db, &c)
+	counts, err := countsOf(ctx, s.db, []uuid.UUID{c.ID})
+
+	return counts[c.ID], err
 }
 
 // ReportBlocked asks a person to look at a booking, or a campaign, that cannot be cancelled although its trip does not run; once.

@@ -128,6 +128,7 @@ func TestCampaignsOfATripThatIsCalledOff(t *testing.T) {
 	}
 	begun, ahead := buy(0, 6), buy(2, 4)
 	open := b.OpenCampaign(t, b.Campaign(t, today, today), 1)
+	seen := b.preview(t)
 	c := b.order(t)
 
 	ids, err := b.Store.TripCancellations.Campaigns(t.Context(), b.Trip.ID)
@@ -157,6 +158,13 @@ func TestCampaignsOfATripThatIsCalledOff(t *testing.T) {
 	r, err := b.Store.Refunds.RefundByID(t.Context(), out.Refund.ID)
 	require.NoError(t, err)
 	require.Equal(t, models.RefundFull, r.RefundType)
+
+	var back models.Money
+
+	require.NoError(t, b.DB.QueryRowContext(t.Context(), "SELECT sum(amount) FROM refunds").Scan(&back))
+	require.Equal(t, 3, seen.Campaigns)
+	require.Equal(t, back.String(), seen.CampaignRefundTotal.String(), "as it was previewed")
+	require.Equal(t, "0.00", seen.RefundTotal.String(), "which is of bookings alone")
 
 	b.grantAll(t)
 	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM ad_campaigns WHERE status = 'CANCELLED'"))

@@ -62,32 +62,6 @@ func ofTrip(ctx context.Context, in bun.IDB, trip uuid.UUID) (models.TripCancell
 	return c, db.NotFound(err)
 }
 
-// Get is the newest cancellation of a trip that the actor sees, with the names of who asked and decided, and how far it is. Error:
-// NOT_FOUND.
-func (s *Store) Get(
-	ctx context.Context, by db.Actor, trip uuid.UUID,
-) (c models.TripCancellation, n models.TripCancellationCounts, err error) {
-	if by.Role.IsProvider() || by.Role.IsAdmin() { // staff of the platform without companies of their own see all
-		if _, err = s.catalogue.GetProviderTrip(ctx, by, trip); err != nil {
-			return c, n, err
-		}
-	}
-
-	if c, err = ofTrip(ctx, s.db, trip); err != nil {
-		return c, n, err
-	}
-
-	if n, err = countsOf(ctx, s.db, &c); err != nil {
-		return c, n, err
-	}
-
-	people := db.People{}
-	people.Name(&c.RequestedBy, &c.RequesterName)
-	people.Name(c.DecidedBy, &c.DeciderName)
-
-	return c, n, people.Read(ctx, s.db)
-}
-
 // moveTrip is the guarded UPDATE of a trip's status; the trip is locked.
 func moveTrip(ctx context.Context, tx bun.Tx, trip uuid.UUID, from, to models.TripStatus) error {
 	res, err := tx.NewUpdate().Model((*models.Trip)(nil)).Set("status = ?", to).Set("updated_at = now()").

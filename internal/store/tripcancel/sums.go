@@ -24,6 +24,10 @@ func (s *Store) Preview(ctx context.Context, by db.Actor, trip uuid.UUID, now ti
 		return sums, err
 	}
 
+	if sums.CampaignRefundTotal, err = unrunTotal(ctx, s.db, trip, now); err != nil {
+		return sums, err
+	}
+
 	earlier, err := before(ctx, s.db, by.UserID, t.ProviderID, now)
 	sums.NeedsApproval = s.policies.TripNeedsApproval(earlier.alone, sums.RefundTotal)
 
@@ -152,34 +156,4 @@ func addCounts(ctx context.Context, in bun.IDB, trip uuid.UUID, sums *models.Tri
 	}
 
 	return nil
-}
-
-// countsOf says how far the cancellation of a trip is: of the bookings that are paid, and those that were when it was asked for.
-func countsOf(ctx context.Context, in bun.IDB, c *models.TripCancellation) (models.TripCancellationCounts, error) {
-	var n models.TripCancellationCounts
-
-	err := in.NewRaw(`WITH gone AS (
-			SELECT bk.id, cn.refund_id FROM bookings AS bk JOIN cancellations AS cn ON cn.booking_id = bk.id
-			WHERE bk.trip_id = ?0 AND cn.status = ?2 AND cn.done_at >= ?1
-		), back AS (
-			SELECT rf.status, rf.amount, rf.channel, rf.turned_manual_at FROM refunds AS rf JOIN gone ON gone.refund_id = rf.id
-		)
-		SELECT (SELECT count(*) FROM bookings WHERE trip_id = ?0 AND status = ?3),
-			(SELECT count(DISTINCT gone.id) FROM gone JOIN bookings AS bk ON bk.id = gone.id WHERE bk.status = ?4),
-			count(*) FILTER (WHERE status = ?5), coalesce(sum(amount) FILTER (WHERE status = ?5), 0),
-			count(*) FILTER (WHERE status = ?6 AND turned_manual_at IS NULL),
-			count(*) FILTER (WHERE status = ?7 OR status = ?6 AND turned_manual_at IS NOT NULL),
-			count(*) FILTER (WHERE status = ?6 AND channel = ?8), count(*) FILTER (WHERE status = ?6 AND channel <> ?8)
-		FROM back`,
-		c.TripID, c.RequestedAt, models.CancellationDone, models.BookingConfirmed, models.BookingCancelled, models.RefundSucceeded,
-		models.RefundPending, models.RefundFailed, models.RefundByHand).
-		Scan(ctx, &n.Bookings, &n.Cancelled, &n.RefundsSucceeded, &n.RefundedTotal, &n.RefundsPending, &n.RefundsFailed, &n.RefundsByHand,
-			&n.Undecided)
-	if err != nil {
-		return n, fmt.Errorf("count bookings and refunds: %w", err)
-	}
-
-	n.Bookings += n.Cancelled
-
-	return n, nil
 }

@@ -33,14 +33,6 @@ export const bookingQueries = {
       queryFn: ({ signal }) =>
         listAll('/api/v1/provider/trips/{id}/bookings', status === '' ? {} : { status }, signal, { id }),
     }),
-  /** Some booking of a trip, for staff who cannot read the trip itself: it says when that departs, and whose it is. */
-  someOfTrip: (trip_id: string) =>
-    queryOptions({
-      queryKey: [...all, 'some-of-trip', trip_id],
-      queryFn: ({ signal }) =>
-        answered(api.GET('/api/v1/admin/bookings', { params: { query: { trip_id, per_page: fewest } }, signal })),
-      staleTime: 300_000,
-    }),
   /** The trip of a booking, from the public catalogue. */
   trip: (id: string) =>
     queryOptions({

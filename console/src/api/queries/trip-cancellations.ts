@@ -1,7 +1,11 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answered, api, type Schemas } from '../client';
+import { collection } from './lists';
 
 const all = ['trip-cancellations'] as const;
+
+/** The least that a page of a list may have: only the total is read. */
+const fewest = 10;
 
 /** How soon it is read again, in milliseconds; false once nothing changes by itself any more. */
 function again(found: Schemas['TripCancellation'] | undefined): number | false {
@@ -16,6 +20,18 @@ function again(found: Schemas['TripCancellation'] | undefined): number | false {
 /** Trips that are called off, by the trip. */
 export const tripCancellationQueries = {
   all,
+  list: collection('/api/v1/admin/trip-cancellations', all),
+  /** How many wait for an approval. */
+  approvals: () =>
+    queryOptions({
+      queryKey: [...all, 'approvals'],
+      queryFn: async ({ signal }) => {
+        const query = { needs_approval: true, per_page: fewest };
+        return (await answered(api.GET('/api/v1/admin/trip-cancellations', { params: { query }, signal }))).meta.total;
+      },
+      staleTime: 60_000,
+      refetchInterval: 300_000,
+    }),
   /** The newest cancellation of the trip, and how far it is. */
   one: (id: string) =>
     queryOptions({

@@ -136,6 +136,7 @@ function Effect({ of }: { of: Preview }) {
             t('calledOff.campaigns'),
             of.campaigns > 0 ? t('calledOff.unrun', { count: of.campaigns }) : count(of.campaigns),
           ],
+          [t('calledOff.campaignsBack'), of.campaigns > 0 ? money(of.campaign_refund_total) : null],
         ]}
       />
       {of.needs_approval && (

@@ -1,9 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
 import type { Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
-import { bookingQueries } from '@/api/queries/bookings';
-import { trips } from '@/api/queries/resources';
 import { isProvider, useMay, useMe } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
@@ -14,7 +11,6 @@ import { PageHead } from '@/components/PageHead';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { WorkflowLink } from '@/components/WorkflowLink';
-import { useProviders } from '@/hooks/useProviders';
 import { useWords } from '@/i18n/useWords';
 import { countText } from '@/lib/money';
 import { How, useCalledOff } from './How';
@@ -26,17 +22,16 @@ export function Component() {
   const { t, label } = useWords();
   const { id = '' } = useParams();
   const query = useCalledOff(id);
-  const trip = useTrip(id);
   const found = query.data?.data;
   const missing = query.error instanceof ApiError && query.error.status === 404;
   return (
     <div className={ui.page}>
       <PageHead
-        help="trips"
-        name={trip.title ?? t('calledOff.title')}
+        help="trip-cancellations"
+        name={found?.trip_title ?? t('calledOff.title')}
         title={
           <span className={ui.row}>
-            {trip.title ? <bdi>{trip.title}</bdi> : t('calledOff.title')}
+            {found ? <bdi>{found.trip_title}</bdi> : t('calledOff.title')}
             {found && (
               <Badge state={found.needs_approval ? 'NEEDS_APPROVAL' : found.status}>
                 {found.needs_approval ? t('calledOff.badge') : label(found, 'status')}
@@ -53,12 +48,12 @@ export function Component() {
             <div className={ui.split}>
               <Card title={t('calledOff.progress')}>
                 <div className={ui.stack}>
-                  <How of={data} providerId={trip.provider_id} />
+                  <How of={data} />
                 </div>
               </Card>
               <div className={ui.stack}>
                 <Order of={data} />
-                <TripFacts id={id} trip={trip} />
+                <TripFacts of={data} />
               </div>
             </div>
           )}
@@ -66,17 +61,6 @@ export function Component() {
       )}
     </div>
   );
-}
-
-type Known = Partial<Pick<Schemas['Trip'], 'title' | 'origin' | 'destination' | 'departure_at' | 'provider_id'>>;
-
-/** What the role may read of the trip: finance and support staff read it from a booking. */
-function useTrip(id: string): Known {
-  const may = useMay();
-  const manages = may('GetProviderTrip');
-  const trip = useQuery({ ...trips.one(id), enabled: manages });
-  const booking = useQuery({ ...bookingQueries.someOfTrip(id), enabled: !manages && may('ListBookings') });
-  return trip.data?.data ?? booking.data?.data[0] ?? {};
 }
 
 /** Who ordered what, and who decided. Sums are those of the moment of asking. */
@@ -115,44 +99,48 @@ function Order({ of }: { of: Cancellation }) {
   );
 }
 
-function TripFacts({ id, trip }: { id: string; trip: Known }) {
+function TripFacts({ of }: { of: Cancellation }) {
   const { t } = useWords();
   const may = useMay();
   const staff = !isProvider(useMe());
-  const providers = useProviders();
-  const { title, provider_id: provider } = trip;
+  const title = <bdi>{of.trip_title}</bdi>;
   return (
     <Card title={t('field.trip')}>
       <Facts
         of={[
           [
             t('field.title'),
-            title && (
-              <Link key="v" to={`/trips?search=${encodeURIComponent(title)}`}>
-                <bdi>{title}</bdi>
+            may('ListProviderTrips') ? (
+              <Link key="v" to={`/trips?search=${encodeURIComponent(of.trip_title)}`}>
+                {title}
               </Link>
+            ) : (
+              title
             ),
           ],
-          [t('field.route'), trip.origin && <bdi key="v">{`${trip.origin} – ${trip.destination ?? ''}`}</bdi>],
-          [t('field.departure'), trip.departure_at && <When key="v" at={trip.departure_at} />],
+          [t('field.route'), <bdi key="v">{`${of.trip_origin} – ${of.trip_destination}`}</bdi>],
+          [t('field.departure'), <When key="v" at={of.trip_departure_at} />],
           [
             t('field.provider'),
-            staff && provider ? (
-              <Link key="v" to={`/providers/${provider}`}>
-                <bdi>{providers.nameOf(provider) ?? `…${provider.slice(-8)}`}</bdi>
+            staff ? (
+              <Link key="v" to={`/providers/${of.provider_id}`}>
+                <bdi>{of.provider_name}</bdi>
               </Link>
             ) : null,
           ],
           [
             t('booking.sameTrip'),
             may('ListBookings') ? (
-              <Link key="v" to={`/bookings?trip_id=${id}`}>
+              <Link key="v" to={`/bookings?trip_id=${of.trip_id}`}>
                 {t('action.open')}
               </Link>
             ) : null,
           ],
-          [t('field.workflow'), staff ? <WorkflowLink key="v" id={`trip-cancellation/${id}`} url={null} /> : null],
-          [t('field.id'), <CopyId key="v" id={id} whole />],
+          [
+            t('field.workflow'),
+            staff ? <WorkflowLink key="v" id={`trip-cancellation/${of.trip_id}`} url={of.workflow_url} /> : null,
+          ],
+          [t('field.id'), <CopyId key="v" id={of.trip_id} whole />],
         ]}
       />
     </Card>

@@ -33,13 +33,13 @@ export function useCalledOff(tripId: string, listed?: Schemas['TripStatus']) {
   return found;
 }
 
-/** How it stands, what can be decided, and how far it is. `providerId` narrows the list of refunds that wait for their payout. */
-export function How({ of, providerId }: { of: Cancellation; providerId: string | undefined }) {
+/** How it stands, what can be decided, and how far it is. */
+export function How({ of }: { of: Cancellation }) {
   const { t, language } = useWords();
   const may = useMay();
   const standing = standingOf(of);
   const open = ['waits', 'payOut', 'failed'].includes(standing);
-  const payouts = new URLSearchParams({ needs_payout: 'true', ...(providerId && { provider_id: providerId }) });
+  const payouts = new URLSearchParams({ needs_payout: 'true', provider_id: of.provider_id });
   return (
     <>
       <p className={open ? ui.notice : standing.startsWith('done') ? ui.good : ui.text} role="status">
@@ -64,10 +64,20 @@ export function CalledOffBeside({ trip }: { trip: Schemas['Trip'] }) {
     <Answer query={found} lines={3}>
       {({ data }) => (
         <>
-          <How of={data} providerId={trip.provider_id} />
+          <How of={data} />
           <Link to={`/trip-cancellations/${trip.id}`}>{t('calledOff.show')}</Link>
         </>
       )}
     </Answer>
+  );
+}
+
+/** The way to a cancellation of the trip that did not take place: it was rejected or withdrawn, or expired. */
+export function EndedBeside({ trip }: { trip: Schemas['Trip'] }) {
+  const { t } = useWords();
+  return (
+    <p className={ui.text}>
+      {t('calledOff.ended')} <Link to={`/trip-cancellations/${trip.id}`}>{t('calledOff.show')}</Link>
+    </p>
   );
 }

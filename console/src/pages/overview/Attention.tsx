@@ -8,6 +8,7 @@ import { incidentQueries } from '@/api/queries/incidents';
 import type { Collection } from '@/api/queries/lists';
 import { refundQueries } from '@/api/queries/refunds';
 import { trips } from '@/api/queries/resources';
+import { tripCancellationQueries } from '@/api/queries/trip-cancellations';
 import { useMay } from '@/app/me';
 import { Card } from '@/components/Card';
 import ui from '@/components/ui.module.css';
@@ -16,7 +17,7 @@ import { useWords } from '@/i18n/useWords';
 import { countText } from '@/lib/money';
 import classes from './overview.module.css';
 
-type Name = 'approvals' | 'payouts' | 'cancellations' | 'trips' | 'incidents' | 'refundsUnderWay';
+type Name = 'approvals' | 'callOffs' | 'payouts' | 'cancellations' | 'trips' | 'incidents' | 'refundsUnderWay';
 
 interface Wait {
   name: Name;
@@ -43,6 +44,11 @@ const waits: Wait[] = [
   {
     ...found('approvals', refundQueries.list, { needs_approval: 'true' }, '/refunds'),
     operation: 'ApproveRefund',
+    urgent: true,
+  },
+  {
+    ...found('callOffs', tripCancellationQueries.list, { needs_approval: 'true' }, '/trip-cancellations'),
+    operation: 'ApproveTripCancellation',
     urgent: true,
   },
   {

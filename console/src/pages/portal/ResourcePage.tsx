@@ -45,6 +45,8 @@ interface Props<T, B, P, F extends string> {
   /** Whether the row can be changed in its state. */
   editable?: (row: T) => boolean;
   actions?: (row: T) => ReactNode;
+  /** In the form that changes a row, below one of its fields: what its value would do. */
+  afterField?: (row: T, name: string, values: Values) => ReactNode;
   /** Above and below the facts of a row. */
   above?: (row: T) => ReactNode;
   below?: (row: T) => ReactNode;
@@ -153,7 +155,7 @@ function Add<T extends Row & Affected, B, P, F extends string>({
 }
 
 function Change<T extends Row & Affected, B, P, F extends string>({
-  page: { of, fields, titleOf },
+  page: { of, fields, titleOf, afterField },
   row,
   close: leave,
 }: {
@@ -194,6 +196,7 @@ function Change<T extends Row & Affected, B, P, F extends string>({
         title={t('action.edit')}
         fields={form}
         initial={valuesOf(form, row)}
+        afterField={(name, values) => afterField?.(row, name, values)}
         submitLabel={t('action.save')}
         changes={[of.list.queryKey]}
         done={t('done.saved', { name: titleOf(row) })}

@@ -10,10 +10,11 @@ import { TripType } from '@/gen/enums';
 import { useBaseFilters } from '@/hooks/useBaseFilters';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
-import { CalledOffBeside } from '@/pages/called-off/How';
+import { CalledOffBeside, EndedBeside } from '@/pages/called-off/How';
 import { CallOff } from '@/pages/called-off/CallOff';
 import { useColumnParts } from '@/shared/columns';
 import { Act } from './Act';
+import { Moved } from './Moved';
 import { Passengers } from './Passengers';
 import type { ResourceFields } from './resourceFields';
 import { ResourcePage } from './ResourcePage';
@@ -146,7 +147,13 @@ export function Component() {
           <CallOff trip={row} />
         </>
       )}
-      above={(row) => isCalledOff(row) && may('GetTripCancellation') && <CalledOffBeside trip={row} />}
+      afterField={(row, name, { departure_at }) =>
+        name === 'departure_at' && <Moved trip={row} departure={departure_at} />
+      }
+      above={(row) =>
+        may('GetTripCancellation') &&
+        (isCalledOff(row) ? <CalledOffBeside trip={row} /> : row.has_cancellation && <EndedBeside trip={row} />)
+      }
       below={(row) => <Passengers tripId={row.id} />}
     />
   );
