@@ -22,7 +22,7 @@ const QueryProgress = "progress"
 const (
 	tripParallel = 8   // refunds of a trip at once
 	tripBatch    = 20  // bookings per read
-	tripRun      = 200 // bookings per run: each is about a dozen events
+	tripRun      = 200 // bookings per run: each is about ten events
 	// refundWatch is how long the next booking waits for a refund to be decided; its own workflow goes on after that.
 	refundWatch = 30 * time.Second
 	// firstPass is the pause before the bookings that could not be cancelled are tried again, then twice the time, up to lastPass.
