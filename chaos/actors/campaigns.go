@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,7 +19,14 @@ func (p *Run) advertise(ctx context.Context, i int, c schedule.Campaign) {
 	by := p.company.named(fmt.Sprintf("advertiser %d", i+1))
 	from := models.DateIn(time.Now()).AddDays(c.StartsIn)
 
-	var campaign gen.AdCampaign
+	var (
+		campaign gen.AdCampaign
+		refusals []models.Code
+	)
+
+	if p.isCalledOff(c.Trip) {
+		refusals = append(refusals, models.CodeValidation)
+	}
 
 	// Without a key: a request that is sent again may make a second campaign, which is never paid.
 	a, ok := by.retryUntilDecided(ctx, request{
@@ -26,8 +34,18 @@ func (p *Run) advertise(ctx context.Context, i int, c schedule.Campaign) {
 			"trip_id": p.Trips[c.Trip], "title": fmt.Sprintf("Campaign %d", i+1), "starts_on": from.String(),
 			"ends_on": from.AddDays(7).String(), "price": c.Price,
 		},
-	})
+	}, refusals...)
 	if !ok {
+		return
+	}
+
+	if a.Code() != "" {
+		if !strings.Contains(string(a.Body), `"trip_id"`) {
+			p.note(fmt.Errorf("%s: a campaign for a trip that is called off was refused for something else: %s", by.who, a.Body))
+		}
+
+		p.Journal.Count("campaigns refused: called off", 1)
+
 		return
 	}
 
