@@ -1,96 +1,30 @@
-import { Button } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { providerQueries } from '@/api/queries/providers';
-import { Answer, Card } from '@/components/Card';
-import { MiniTable } from '@/components/MiniTable';
-import ui from '@/components/ui.module.css';
 import { bodyOf, type FieldsOf } from '@/forms/fields';
-import { FormDialog } from '@/forms/FormDialog';
 import { Said } from '@/forms/Toast';
-import { StaffRole } from '@/gen/enums';
 import { useWords } from '@/i18n/useWords';
-import { useColumnParts } from '@/shared/columns';
+import { StaffCard, useStaffFields } from '@/shared/StaffCard';
 
-type Account = Schemas['Staff'];
-
+/** The accounts that act for a company, for the platform's staff. */
 export function Staff({ providerId }: { providerId: string }) {
-  const { t, label } = useWords();
-  const parts = useColumnParts();
-  const [adding, add] = useDisclosure();
-  const [leaving, setLeaving] = useState<Account | null>(null);
+  const { t } = useWords();
   const staff = useQuery(providerQueries.staff(providerId));
+  const { who, roles } = useStaffFields();
   const fields: FieldsOf<Schemas['StaffInput']> = [
-    { name: 'name', label: t('field.name'), required: true },
-    { name: 'email', label: t('field.email'), kind: 'email', required: true },
-    { name: 'phone', label: t('field.phone'), kind: 'phone', required: true },
-    {
-      name: 'role',
-      label: t('field.role'),
-      kind: 'choice',
-      required: true,
-      // The one that may less first.
-      choices: StaffRole.toReversed().map((value) => ({ value, label: t(`role.${value}`) })),
-    },
+    ...who,
+    { name: 'role', label: t('field.role'), kind: 'choice', required: true, choices: roles },
     { name: 'password', label: t('signIn.password'), kind: 'password', required: true, hint: t('reset.rule') },
   ];
   return (
-    <Card
-      title={t('provider.staff')}
-      aside={
-        <Button size="compact-xs" variant="default" className={ui.push} onClick={add.open}>
-          {t('provider.addStaff')}
-        </Button>
-      }
-    >
-      <Answer query={staff}>
-        {({ data }) => (
-          <MiniTable
-            label={t('provider.staff')}
-            rows={data}
-            rowId={({ id }) => id}
-            columns={[
-              parts.plain<Account>('name', t('field.name'), 1, ({ name }) => name),
-              parts.plain<Account>('email', t('field.email'), 1, ({ email }) => email),
-              parts.plain<Account>('phone', t('field.phone'), 1, ({ phone }) => phone),
-              parts.plain<Account>('role', t('field.role'), 1, (row) => label(row, 'role')),
-              parts.created<Account>(),
-              {
-                id: 'remove',
-                header: '',
-                width: 1,
-                align: 'end',
-                text: () => '',
-                cell: (row) => (
-                  <Button
-                    size="compact-xs"
-                    variant="subtle"
-                    color="red"
-                    aria-label={`${t('action.delete')} ${row.name}`}
-                    onClick={() => {
-                      setLeaving(row);
-                    }}
-                  >
-                    {t('action.delete')}
-                  </Button>
-                ),
-              },
-            ]}
-          />
-        )}
-      </Answer>
-      <FormDialog
-        opened={adding}
-        close={add.close}
-        title={t('provider.addStaff')}
-        fields={fields}
-        initial={{ role: 'PROVIDER_STAFF' }}
-        submitLabel={t('action.save')}
-        changes={[providerQueries.all]}
-        done=""
-        submit={async (values) => {
+    <StaffCard
+      staff={staff}
+      changes={[providerQueries.all]}
+      add={{
+        label: t('provider.addStaff'),
+        submitLabel: t('action.save'),
+        fields,
+        submit: async (values) => {
           const { data } = await answered(
             api.POST('/api/v1/admin/providers/{id}/staff', {
               params: { path: { id: providerId } },
@@ -98,33 +32,15 @@ export function Staff({ providerId }: { providerId: string }) {
             }),
           );
           return new Said(t('done.created', { name: data.name }));
-        }}
-      />
-      {leaving && (
-        <FormDialog
-          opened
-          close={() => {
-            setLeaving(null);
-          }}
-          title={t('action.delete')}
-          fields={[]}
-          submitLabel={t('action.delete')}
-          danger
-          changes={[providerQueries.all]}
-          done={t('done.removed', { name: leaving.name })}
-          submit={() =>
-            answered(
-              api.DELETE('/api/v1/admin/providers/{id}/staff/{staff_id}', {
-                params: { path: { id: providerId, staff_id: leaving.id } },
-              }),
-            )
-          }
-        >
-          <p className={ui.text}>
-            <bdi>{leaving.name}</bdi> · <bdi>{leaving.email}</bdi>
-          </p>
-        </FormDialog>
-      )}
-    </Card>
+        },
+      }}
+      remove={(id) =>
+        answered(
+          api.DELETE('/api/v1/admin/providers/{id}/staff/{staff_id}', {
+            params: { path: { id: providerId, staff_id: id } },
+          }),
+        )
+      }
+    />
   );
 }
