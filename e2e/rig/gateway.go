@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -152,9 +153,18 @@ func (g *Gateway) EndDispute(checkout, outcome string) error {
 }
 
 // RefundInDashboard gives money of a paid checkout back as a person does in the company's own dashboard.
+// ErrNothingLeft: so much is not left of the payment.
 func (g *Gateway) RefundInDashboard(checkout string, amount models.Money) error {
-	return g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/refund", map[string]models.Money{"amount": amount}, http.StatusOK, nil)
+	err := g.call(http.MethodPost, "/sandbox/checkouts/"+checkout+"/refund", map[string]models.Money{"amount": amount}, http.StatusOK, nil)
+	if err != nil && strings.Contains(err.Error(), `"`+string(engine.RefusedExceeds)+`"`) {
+		return errors.Join(ErrNothingLeft, err)
+	}
+
+	return err
 }
+
+// ErrNothingLeft is RefundInDashboard's.
+var ErrNothingLeft = errors.New("so much is not left of the payment")
 
 // Decide decides a refund that the gateway holds, by the gateway's id; outcome is succeed or fail. Where the company may take a refund
 // back, fail does so with one that has succeeded.
