@@ -42,7 +42,7 @@ var aboutSubjects = []Invariant{
 					LEFT JOIN bookings AS b ON b.trip_id = o.trip_id AND b.id = i.booking_id
 					LEFT JOIN ad_campaigns AS a ON a.trip_id = o.trip_id AND a.id = i.ad_campaign_id
 					JOIN payment_transactions AS p ON p.booking_id = b.id OR p.ad_campaign_id = a.id
-					JOIN refunds AS f ON f.payment_transaction_id = p.id AND f.cause <> 'TRIP_CANCELLED')
+					JOIN refunds AS f ON f.payment_transaction_id = p.id AND (f.cause <> 'TRIP_CANCELLED' OR f.requested_by IS NOT NULL))
 				WHEN 'UNKNOWN_REFERENCE' THEN EXISTS (SELECT FROM jsonb_array_elements(i.details -> 'events') AS d
 					WHERE $1::jsonb ? (d ->> 'webhook_id'))
 				ELSE false END
