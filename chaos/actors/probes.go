@@ -43,10 +43,18 @@ func (p *Run) probe(ctx context.Context, i int, e schedule.Probe) {
 func (p *Run) move(ctx context.Context, by caller, e schedule.Probe) {
 	to := p.leaves[e.Trip].Add(e.By)
 
-	by.retryUntilDecided(ctx, request{
+	var refusals []models.Code
+	if p.isCalledOff(e.Trip) {
+		refusals = append(refusals, models.CodeInvalidState)
+	}
+
+	a, ok := by.retryUntilDecided(ctx, request{
 		method: http.MethodPatch, path: "/api/v1/provider/trips/" + p.Trips[e.Trip].String(), api: e.API,
 		body: map[string]any{"departure_at": to, "return_at": rig.Returns(to)},
-	})
+	}, refusals...)
+	if ok && a.Code() == models.CodeInvalidState {
+		p.Journal.Count("moves refused: called off", 1)
+	}
 }
 
 // readRecords walks through all pages; no entry may come twice.
