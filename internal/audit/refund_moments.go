@@ -31,12 +31,13 @@ FROM refunds AS f
 LEFT JOIN payment_transactions AS a ON a.id = f.refund_transaction_id
 LEFT JOIN said AS s ON s.id = f.id
 LEFT JOIN ended AS d ON d.id = f.id
-WHERE f.completed_at <> a.expires_at OR f.completed_at <> s.first OR f.completed_at <> s.last
+WHERE f.completed_at <> a.expires_at OR least(f.turned_manual_at, f.completed_at) <> s.first
+   OR least(f.turned_manual_at, f.completed_at) <> s.last -- the gateway had its last word before finance staff
    OR d.completed_at <> to_char(f.completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
    OR (a.reference IS NOT NULL AND a.reference IS DISTINCT FROM f.gateway_refund_id)
    OR (d.named IS NOT NULL AND d.named IS DISTINCT FROM f.gateway_refund_id)
    OR (f.gateway_refund_id IS NOT NULL AND f.gateway_refund_id <> ALL (s.names))
-   OR (f.gateway_refund_id IS NULL AND f.status = 'SUCCEEDED' AND s.names IS NOT NULL)
+   OR (f.gateway_refund_id IS NULL AND f.status = 'SUCCEEDED' AND f.turned_manual_at IS NULL AND s.names IS NOT NULL)
 UNION ALL
 SELECT 'refund-order', 'refund', f.id,
        format('ordered at %s, sent at %s; the audit log: asked for at %s, ordered at %s, %s reason', f.created_at, f.sent_at, q.created_at,

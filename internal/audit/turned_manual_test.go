@@ -6,11 +6,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"rihla/internal/store/db"
 	"rihla/models"
 )
 
-// refuseByMessage cancels a booking whose refund the gateway refuses in a message: it stays PENDING, as a manual payout.
+// refuseByMessage cancels two bookings whose refunds the gateway refuses in a message: they stay PENDING, as manual payouts, of which one
+// is paid.
 func (w *world) refuseByMessage(t *testing.T) {
+	t.Helper()
+
+	w.refusedByMessage(t)
+
+	r, reference := w.refusedByMessage(t), "TRF-refused"
+	_, err := w.s.Refunds.DecidePayout(t.Context(), db.Actor{UserID: w.Users[models.RoleAdmin].ID, Role: models.RoleAdmin}, models.RefundPayout{
+		RefundID: r.ID, Decision: models.PayoutPaid, Reference: &reference,
+	}, time.Now())
+	require.NoError(t, err)
+
+	paid, err := w.s.Refunds.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: models.RefundSucceeded}, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, models.RefundSucceeded, paid.Status)
+}
+
+func (w *world) refusedByMessage(t *testing.T) models.Refund {
 	t.Helper()
 
 	tx := w.paid(t)
@@ -30,11 +48,14 @@ func (w *world) refuseByMessage(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, stored.Deliver)
 
-	_, err = w.s.Refunds.SettleRefund(t.Context(), r.ID, models.RefundResult{Status: models.RefundFailed}, time.Now())
+	result := models.RefundResult{Status: models.RefundFailed, GatewayRefundID: "re-" + r.ID.String()}
+	_, err = w.s.Refunds.SettleRefund(t.Context(), r.ID, result, time.Now())
 	require.NoError(t, err)
 
 	settled, err := w.s.Refunds.RefundByID(t.Context(), r.ID)
 	require.NoError(t, err)
 	require.Equal(t, models.RefundByHand, settled.Channel)
 	require.Equal(t, models.RefundPending, settled.Status)
+
+	return settled
 }

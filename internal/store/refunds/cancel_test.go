@@ -292,6 +292,12 @@ func TestNothingIsCancelledWhileARefundWaits(t *testing.T) {
 	bookstest.RequireCode(t, models.CodeInvalidState, err)
 	require.Equal(t, 3, b.seatsTaken(t))
 
+	byPolicy := b.Ask(tx, "")
+	byPolicy.Type, byPolicy.Amount = models.RefundPolicy, nil
+	_, err = b.Store.Refunds.OrderRefund(t.Context(), byPolicy, early)
+	bookstest.RequireCode(t, models.CodeBookingNotRefundable, err)
+	require.ErrorContains(t, err, "waiting for approval")
+
 	b.DecideApproval(t, models.RefundApproval{RefundID: full.ID, Decision: models.ApprovalRejected, Note: "by mistake"}, models.RoleAdmin)
 	_, err = b.Store.Refunds.SettleRefund(t.Context(), full.ID, models.RefundResult{Status: models.RefundPending}, bookstest.Clock())
 	require.NoError(t, err)
@@ -300,6 +306,10 @@ func TestNothingIsCancelledWhileARefundWaits(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "115.00", done.Refund.Amount.String())
 	require.Equal(t, 2, b.seatsTaken(t))
+
+	rest, err := b.Store.Refunds.OrderRefund(t.Context(), byPolicy, early)
+	require.NoError(t, err)
+	require.Equal(t, "230.00", rest.Amount.String(), "the whole share of those who are left")
 	b.RequireBooks(t)
 }
 

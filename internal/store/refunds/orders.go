@@ -107,7 +107,7 @@ func (s *Store) planRefund(
 }
 
 // planWithCancellation is the plan of a refund that cancels what is left of its booking. Error: BOOKING_NOT_REFUNDABLE, also when nothing
-// is left to cancel.
+// is left to cancel, and by the policy while another refund waits for its approval.
 func (s *Store) planWithCancellation(
 	ctx context.Context, tx bun.Tx, r *models.RefundRequest, t *models.PaymentTransaction, now time.Time,
 ) (*orderPlan, error) {
@@ -119,6 +119,9 @@ func (s *Store) planWithCancellation(
 	plan, err := s.planCancellation(ctx, tx, t, r, models.CancelOrder{
 		ID: models.CancellationID(*t.BookingID, r.ID.String()), RefundBy: by, Amount: r.Amount, Cause: r.Cause,
 	}, now)
+	if err == nil && by == models.CancelByPolicy {
+		err = noRefundWaits(ctx, tx, t, false)
+	}
 
 	var refused *models.Error
 
