@@ -10,6 +10,7 @@ import { useWords } from '@/i18n/useWords';
 import { dayText, momentText } from '@/lib/dates';
 import { moneyText } from '@/lib/money';
 import { moneyOf, nextStep, openRequest } from './summary';
+import { useTripOf } from './TripOff';
 
 interface Props {
   booking: Schemas['Booking'];
@@ -88,7 +89,17 @@ export function Strip({ booking, payments, refunds }: Props) {
 function Next({ booking, payments, refunds }: Props) {
   const { t, language } = useWords();
   const now = useNow();
-  const { step, at } = nextStep(booking, payments, refunds, now);
+  const may = useMay();
+  const { off } = useTripOf(booking);
+  const { step, at } = nextStep(booking, payments, refunds, now, off);
+  if (step === 'refund' || step === 'payOut') {
+    const does = t(
+      step === 'payOut' && !may('ConfirmRefundPayout') ? 'booking.stepOfOthers.payOut' : `booking.step.${step}`,
+    );
+    return at === null ? does : `${does} ${t('booking.step.arrives', { when: dayText(at, language) })}`;
+  }
+  if (step === 'decide' && !may('ApproveCancellation')) return t('booking.stepOfOthers.decide');
+  if (step === 'giveBack' && !may('RefundLatePayment')) return t('booking.stepOfOthers.giveBack');
   const when = at === null ? '' : step === 'arrives' ? dayText(at, language) : momentText(at, language);
   return t(`booking.step.${step}`, { when });
 }
