@@ -29,7 +29,7 @@ import { RefundButton } from './RefundButton';
 import { SendCheckout } from './SendCheckout';
 import { Story } from './Story';
 import { OpenRequest, Strip } from './Strip';
-import { TripOff } from './TripOff';
+import { TripOff, useTripOf } from './TripOff';
 
 type Booking = Schemas['Booking'];
 
@@ -110,6 +110,8 @@ function HeldMoney({ payments }: { payments: Schemas['PaymentTransaction'][] }) 
 function Parts({ booking }: { booking: Booking }) {
   const { t } = useWords();
   const may = useMay();
+  // Read once for all parts: what was not found is asked for again by each that mounts.
+  const trip = useTripOf(booking);
   const payments = useQuery(paymentQueries.ofBooking(booking.id));
   const refunds = useQuery(refundQueries.ofBooking(booking.id));
   const records = useQuery({ ...recordQueries.ofBooking(booking.id), enabled: may('ListFinancialRecords') });
@@ -124,11 +126,11 @@ function Parts({ booking }: { booking: Booking }) {
       <Answer query={payments} lines={2}>
         {(paid) => (
           <Answer query={refunds} lines={2}>
-            {(ordered) => <Strip booking={booking} payments={paid.data} refunds={ordered.data} />}
+            {(ordered) => <Strip booking={booking} payments={paid.data} refunds={ordered.data} off={trip.off} />}
           </Answer>
         )}
       </Answer>
-      <TripOff booking={booking} />
+      <TripOff off={trip.off} />
       <OpenRequest booking={booking} />
       <HeldMoney payments={payments.data?.data ?? []} />
       <div className={ui.split}>
@@ -145,7 +147,7 @@ function Parts({ booking }: { booking: Booking }) {
           <BookingFacts booking={booking}>
             <Desk booking={booking} />
           </BookingFacts>
-          <TripFacts booking={booking} />
+          <TripFacts booking={booking} of={trip} />
         </div>
       </div>
       {/* As wide as the page, so that no amount is cut off. */}

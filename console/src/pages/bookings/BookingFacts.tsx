@@ -11,7 +11,7 @@ import { Seats } from '@/components/Seats';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { useWords } from '@/i18n/useWords';
-import { useTripOf } from './TripOff';
+import type { TripOf } from './TripOff';
 
 type Booking = Schemas['Booking'];
 
@@ -68,10 +68,9 @@ export function Passengers({ booking }: { booking: Booking }) {
   );
 }
 
-export function TripFacts({ booking }: { booking: Booking }) {
+export function TripFacts({ booking, of: { trip, gone, off } }: { booking: Booking; of: TripOf }) {
   const { t, label } = useWords();
   const may = useMay();
-  const { trip, gone, off } = useTripOf(booking);
   const moved = booking.departure_at !== booking.departure_at_booking;
   const found = trip.data?.data;
   const title = found?.title ?? off?.trip_title;

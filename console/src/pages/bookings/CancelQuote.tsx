@@ -30,7 +30,7 @@ export function CancelQuote({ booking }: { booking: Booking }) {
       <Modal
         opened={opened}
         onClose={close}
-        title={t('cancelQuote.title', { number: booking.booking_number })}
+        title={t('cancelQuote.title')}
         size="lg"
         fullScreen={onTelephone}
         closeButtonProps={{ 'aria-label': t('action.close') }}

@@ -10,16 +10,18 @@ import { useWords } from '@/i18n/useWords';
 import { dayText, momentText } from '@/lib/dates';
 import { moneyText } from '@/lib/money';
 import { moneyOf, nextStep, openRequest } from './summary';
-import { useTripOf } from './TripOff';
+import type { TripOf } from './TripOff';
 
 interface Props {
   booking: Schemas['Booking'];
   payments: Schemas['PaymentTransaction'][];
   refunds: Schemas['Refund'][];
+  /** The cancellation of its trip. */
+  off: TripOf['off'];
 }
 
 /** The booking in one line: how it stands, what money did, and what comes next. */
-export function Strip({ booking, payments, refunds }: Props) {
+export function Strip({ booking, payments, refunds, off }: Props) {
   const { t, label, language } = useWords();
   const { paid, refunded, underWay, kept } = moneyOf(booking, payments);
   const cancelled = booking.passengers.filter(({ status }) => status === 'CANCELLED').length;
@@ -79,18 +81,17 @@ export function Strip({ booking, payments, refunds }: Props) {
       <div className={ui.wider}>
         <dt>{t('booking.next')}</dt>
         <dd>
-          <Next booking={booking} payments={payments} refunds={refunds} />
+          <Next booking={booking} payments={payments} refunds={refunds} off={off} />
         </dd>
       </div>
     </dl>
   );
 }
 
-function Next({ booking, payments, refunds }: Props) {
+function Next({ booking, payments, refunds, off }: Props) {
   const { t, language } = useWords();
   const now = useNow();
   const may = useMay();
-  const { off } = useTripOf(booking);
   const { step, at } = nextStep(booking, payments, refunds, now, off);
   if (step === 'refund' || step === 'payOut') {
     const does = t(

@@ -25,10 +25,11 @@ export function useTripOf({ trip_id }: Booking) {
   return { trip, gone, off: gone ? (off.data?.data ?? null) : null };
 }
 
+export type TripOf = ReturnType<typeof useTripOf>;
+
 /** That the trip is called off, or may be: the state of the booking does not say so. */
-export function TripOff({ booking }: { booking: Booking }) {
+export function TripOff({ off }: { off: TripOf['off'] }) {
   const { t, language } = useWords();
-  const { off } = useTripOf(booking);
   const standing = off && standingOf(off);
   if (!off || !standing || (standing !== 'waits' && !isCarriedOut(standing))) return null;
   const at = standing === 'waits' ? off.approval_until : (off.done_at ?? off.decided_at ?? off.requested_at);
@@ -36,7 +37,7 @@ export function TripOff({ booking }: { booking: Booking }) {
     <p className={ui.notice} role="status">
       {t(standing === 'waits' ? 'booking.off.waits' : 'booking.off.done', { when: at ? momentText(at, language) : '' })}{' '}
       {t('booking.off.reason', { reason: `\u2068${off.reason}\u2069` })}{' '}
-      <Link to={`/trip-cancellations/${booking.trip_id}`}>{t('calledOff.show')}</Link>
+      <Link to={`/trip-cancellations/${off.trip_id}`}>{t('calledOff.show')}</Link>
     </p>
   );
 }
