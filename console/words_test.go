@@ -2,10 +2,12 @@ package console_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -130,5 +132,29 @@ func TestWordsOfFailures(t *testing.T) {
 		for code, word := range words.Failure {
 			require.Equal(t, code.Label().In(language), word, "%s: %s", language, code)
 		}
+	}
+}
+
+// By when a refund is with the customer is a rule of the service, which the console puts in words.
+func TestDaysUntilARefundArrives(t *testing.T) {
+	t.Parallel()
+
+	from := time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)
+
+	days := 0
+	for models.DateIn(from.AddDate(0, 0, days)).String() < models.RefundExpectedBy(from).String() {
+		days++
+	}
+
+	for _, language := range []string{"ar", "en"} {
+		text, err := os.ReadFile("src/i18n/" + language + ".json")
+		require.NoError(t, err)
+
+		var words struct {
+			Cancel map[string]any `json:"cancel"`
+		}
+
+		require.NoError(t, json.Unmarshal(text, &words))
+		require.Contains(t, words.Cancel["arrivesIn"], fmt.Sprintf(" %d ", days), language)
 	}
 }

@@ -81,7 +81,7 @@ test('an open request stands on the booking, and leads to its drawer', async ({ 
   const booking = await paidBooking({ seats: 2 });
   const request = await askToCancel(booking, 1);
   await openAs(page, 'SUPPORT_AGENT', `/bookings/${booking.id}`);
-  await expect(page.getByText(t('booking.step.decide'))).toBeVisible();
+  await expect(page.getByText(t('booking.stepOfOthers.decide'))).toBeVisible();
   await expect(page.getByRole('button', { name: t('cancel.start') })).toHaveCount(0);
   await page.getByRole('link', { name: t('booking.open') }).click();
   await expect(page).toHaveURL(new RegExp(`#${request.id}$`));

@@ -21,7 +21,7 @@ export function useFieldCheck(form: RefObject<HTMLFormElement | null>) {
       if (!input || name === undefined || input.disabled) continue;
       // A list to choose from is no field that the browser would ask for. What cannot be read has no value, either.
       const unreadable = input.validity.badInput || input.validity.typeMismatch;
-      if (unreadable) found[name] = [t('form.unreadable')];
+      if (unreadable) found[name] = [t(input.type === 'email' ? 'form.noEmail' : 'form.unreadable')];
       else if (input.required && input.value === '') found[name] = [t('form.required')];
     }
     setWrong(found);

@@ -8,7 +8,8 @@ import { Day, When } from '@/components/When';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
 import { rateText } from '@/lib/money';
-import { failureText, isOver, paymentState, type PaymentState } from './paymentState';
+import { heldMoney } from './paymentMoney';
+import { failureText, isOver, paymentState, reasonText } from './paymentState';
 
 type Labelled = { status: string; status_label_ar: string; status_label_en: string };
 type Booked = { booking_id: string | null; booking_number?: string | null };
@@ -79,9 +80,14 @@ export function useColumnParts() {
   return { status, booking, created, amount, id, plain };
 }
 
-/** The state of a payment: the same in lists and on its page. */
-export function PaymentBadge({ payment }: { payment: PaymentState }) {
-  const { language } = useWords();
+/** The state of a payment: the same in lists and on its page. Of money that bought nothing it is what became of that. */
+export function PaymentBadge({ payment }: { payment: Schemas['PaymentTransaction'] }) {
+  const { t, language } = useWords();
+  const held = heldMoney(payment);
+  if (held)
+    return (
+      <Badge state={held.state === 'DONE' ? 'REFUNDED' : payment.status}>{t(`payment.state.${held.state}`)}</Badge>
+    );
   return <Badge state={isOver(payment) ? 'EXPIRED' : payment.status}>{paymentState(payment, language)}</Badge>;
 }
 
@@ -108,7 +114,10 @@ export function usePaymentColumns(): Column<Schemas['PaymentTransaction']>[] {
     {
       ...parts.status<Schemas['PaymentTransaction']>(),
       cell: (row) => <PaymentBadge payment={row} />,
-      text: (row) => paymentState(row, language),
+      text: (row) => {
+        const held = heldMoney(row);
+        return held ? t(`payment.state.${held.state}`) : paymentState(row, language);
+      },
     },
     parts.booking(),
     parts.amount(),
@@ -161,7 +170,7 @@ export function useRefundColumns(): Column<Schemas['Refund']>[] {
     parts.plain('provider', t('field.provider'), 9, ({ provider_name }) => provider_name ?? null),
     parts.plain('type', t('field.type'), 7.5, ({ refund_type }) => word(refund_type)),
     parts.plain('channel', t('field.channel'), 8, ({ channel }) => word(channel)),
-    parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason),
+    parts.plain('reason', t('field.reason'), 9, (row) => reasonText(row, language)),
     parts.plain('failure', t('field.failure'), 9, (row) => failureText(row, language), { hidden: true }),
     {
       id: 'payout',

@@ -11,6 +11,16 @@ interface Failed {
 export const failureText = (row: Failed, language: Language): string | null =>
   row[`failure_code_label_${language}`] ?? row.failure_code;
 
+interface Refunded {
+  reason: string | null;
+  cause_label_ar?: string;
+  cause_label_en?: string;
+}
+
+/** Why it was ordered: in the words of who did or, of one that was ordered with no words, by its cause. */
+export const reasonText = (row: Refunded, language: Language): string | null =>
+  row.reason ?? row[`cause_label_${language}`] ?? null;
+
 export type PaymentState = Pick<
   Schemas['PaymentTransaction'],
   'status' | 'status_label_ar' | 'status_label_en' | 'failure_code' | 'failure_code_label_ar' | 'failure_code_label_en'

@@ -16,18 +16,20 @@ import ui from '@/components/ui.module.css';
 import { WorkflowLink } from '@/components/WorkflowLink';
 import { useWords } from '@/i18n/useWords';
 import { moneyText, sumOf } from '@/lib/money';
-import { heldMoney, refundedOf } from '@/pages/payments/money';
+import { heldMoney, refundedOf } from '@/shared/paymentMoney';
 import { RefundTable } from '@/pages/refunds/RefundTable';
 import { usePaymentColumns, useRecordColumns } from '@/shared/columns';
 import { merged } from '@/shared/timeline';
 import { BookingFacts, Passengers, TripFacts } from './BookingFacts';
 import { CancelButton } from './CancelButton';
+import { CancelQuote } from './CancelQuote';
 import { CancelUnpaid } from './CancelUnpaid';
 import { BookingNotes, Desk } from './Desk';
 import { RefundButton } from './RefundButton';
 import { SendCheckout } from './SendCheckout';
 import { Story } from './Story';
 import { OpenRequest, Strip } from './Strip';
+import { TripOff, useTripOf } from './TripOff';
 
 type Booking = Schemas['Booking'];
 
@@ -58,6 +60,7 @@ export function Component() {
         {data && <SendCheckout booking={data} />}
         {data && <CancelUnpaid booking={data} />}
         {data && <CancelButton booking={data} />}
+        {data && <CancelQuote booking={data} />}
         {data && may('RefundBooking') && <RefundButton booking={data} />}
       </PageHead>
       <Answer query={booking} lines={12}>
@@ -92,7 +95,7 @@ function HeldMoney({ payments }: { payments: Schemas['PaymentTransaction'][] }) 
     return (
       held && (
         <p key={payment.id} className={held.state === 'DONE' ? ui.good : ui.notice} role="status">
-          {t(`payment.held.${held.state}`, {
+          {t(`payment.${payment.kind === 'SECOND_DEBIT' ? 'twice' : 'held'}.${held.state}`, {
             asked: moneyText(payment.amount, language, payment.currency),
             taken: moneyText(held.taken, language, held.currency),
           })}{' '}
@@ -107,6 +110,8 @@ function HeldMoney({ payments }: { payments: Schemas['PaymentTransaction'][] }) 
 function Parts({ booking }: { booking: Booking }) {
   const { t } = useWords();
   const may = useMay();
+  // Read once for all parts: what was not found is asked for again by each that mounts.
+  const trip = useTripOf(booking);
   const payments = useQuery(paymentQueries.ofBooking(booking.id));
   const refunds = useQuery(refundQueries.ofBooking(booking.id));
   const records = useQuery({ ...recordQueries.ofBooking(booking.id), enabled: may('ListFinancialRecords') });
@@ -121,10 +126,11 @@ function Parts({ booking }: { booking: Booking }) {
       <Answer query={payments} lines={2}>
         {(paid) => (
           <Answer query={refunds} lines={2}>
-            {(ordered) => <Strip booking={booking} payments={paid.data} refunds={ordered.data} />}
+            {(ordered) => <Strip booking={booking} payments={paid.data} refunds={ordered.data} off={trip.off} />}
           </Answer>
         )}
       </Answer>
+      <TripOff off={trip.off} />
       <OpenRequest booking={booking} />
       <HeldMoney payments={payments.data?.data ?? []} />
       <div className={ui.split}>
@@ -141,7 +147,7 @@ function Parts({ booking }: { booking: Booking }) {
           <BookingFacts booking={booking}>
             <Desk booking={booking} />
           </BookingFacts>
-          <TripFacts booking={booking} />
+          <TripFacts booking={booking} of={trip} />
         </div>
       </div>
       {/* As wide as the page, so that no amount is cut off. */}
@@ -175,10 +181,10 @@ function Parts({ booking }: { booking: Booking }) {
   );
 }
 
-/** The booking's attempts to pay, each with its history; a refund's transaction has that of its payment. */
+/** What was paid and tried, each with its history; a refund's transaction has that of its payment. */
 function useAttempts(payments: Schemas['PaymentTransaction'][]) {
   return useQueries({
-    queries: payments.filter(({ kind }) => kind === 'PAYMENT').map(({ id }) => paymentQueries.one(id)),
+    queries: payments.filter(({ kind }) => kind !== 'REFUND').map(({ id }) => paymentQueries.one(id)),
     combine: (results) => ({
       data: results.every(({ data }) => data) ? results.flatMap(({ data }) => data?.data ?? []) : undefined,
       error: results.find(({ error }) => error)?.error ?? null,
@@ -204,11 +210,13 @@ function Workflows({ payments }: { payments: Schemas['PaymentTransaction'][] }) 
     <Answer query={useAttempts(payments)} lines={2}>
       {(found) => (
         <ul className={ui.bare}>
-          {found.map(({ id, workflow_id, workflow_url }) => (
-            <li key={id}>
-              <WorkflowLink id={workflow_id} url={workflow_url} />
-            </li>
-          ))}
+          {found
+            .filter(({ kind }) => kind === 'PAYMENT')
+            .map(({ id, workflow_id, workflow_url }) => (
+              <li key={id}>
+                <WorkflowLink id={workflow_id} url={workflow_url} />
+              </li>
+            ))}
         </ul>
       )}
     </Answer>

@@ -1,9 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Schemas } from '@/api/client';
-import { ApiError } from '@/api/errors';
-import { bookingQueries } from '@/api/queries/bookings';
 import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
@@ -14,6 +11,7 @@ import { Seats } from '@/components/Seats';
 import ui from '@/components/ui.module.css';
 import { When } from '@/components/When';
 import { useWords } from '@/i18n/useWords';
+import type { TripOf } from './TripOff';
 
 type Booking = Schemas['Booking'];
 
@@ -70,24 +68,25 @@ export function Passengers({ booking }: { booking: Booking }) {
   );
 }
 
-export function TripFacts({ booking }: { booking: Booking }) {
+export function TripFacts({ booking, of: { trip, gone, off } }: { booking: Booking; of: TripOf }) {
   const { t, label } = useWords();
   const may = useMay();
-  const trip = useQuery(bookingQueries.trip(booking.trip_id));
   const moved = booking.departure_at !== booking.departure_at_booking;
   const found = trip.data?.data;
-  const gone = trip.error instanceof ApiError && trip.error.status === 404;
+  const title = found?.title ?? off?.trip_title;
+  const [from, to] = [found?.origin ?? off?.trip_origin, found?.destination ?? off?.trip_destination];
+  const company = found?.provider_name ?? off?.provider_name;
   return (
     <Card title={t('field.trip')}>
       <Facts
         of={[
-          // A trip that is no longer in the catalogue has no more to show here.
-          [t('field.title'), found && <bdi key="v">{found.title}</bdi>],
+          // Of a trip that is no longer in the catalogue there is what its cancellation says, or nothing.
+          [t('field.title'), title && <bdi key="v">{title}</bdi>],
           [t('field.kind'), found && label(found, 'type')],
-          [t('field.route'), found && <bdi key="v">{`${found.origin} – ${found.destination}`}</bdi>],
+          [t('field.route'), from && <bdi key="v">{`${from} – ${to}`}</bdi>],
           [t('field.departure'), <When key="v" at={booking.departure_at} />],
           [t('booking.departureThen'), moved ? <When key="v" at={booking.departure_at_booking} /> : null],
-          [t('field.provider'), found && <bdi key="v">{found.provider_name}</bdi>],
+          [t('field.provider'), company && <bdi key="v">{company}</bdi>],
           [t('field.seatsLeft'), found && <Seats key="v" left={found.seats_left} of={found.capacity} />],
           [
             t('calledOff.title'),

@@ -29,7 +29,7 @@ interface Props {
   /** The amount that the API has named for these values, when it refused the one that was shown. */
   named: number | undefined;
   /** Called with the effect that is in sight, and with null when there is none. */
-  onShown: (shown: Foreseen | null) => void;
+  onShown?: (shown: Foreseen | null) => void;
 }
 
 /**
@@ -55,7 +55,7 @@ export function CancelEffect({ booking, values: now, named, onShown }: Props) {
   const foreseen = values['refund'] === 'POLICY' ? quote.data : preview.data;
   const needsApproval = amount !== 0 && foreseen?.data.needs_approval === true;
   useEffect(() => {
-    onShown(ready && amount !== null ? { key, amount, needsApproval } : null);
+    onShown?.(ready && amount !== null ? { key, amount, needsApproval } : null);
   }, [ready, key, amount, needsApproval, onShown]);
 
   if (ids.length === 0) return <p className={ui.text}>{t('cancel.choose')}</p>;
@@ -72,11 +72,13 @@ export function CancelEffect({ booking, values: now, named, onShown }: Props) {
                 quote={data}
                 effect={effect}
                 payers={values['bearer'] === 'PROPORTIONAL' ? payers : null}
+                channel={effect.back > 0 ? preview.data?.data.channel : undefined}
               />
               {effect.back > 0 && (
                 <Answer query={preview} lines={1} labels={{ amount: t('cancel.amount') }}>
                   {() =>
-                    needsApproval && (
+                    needsApproval &&
+                    onShown && (
                       <p className={ui.notice} role="note">
                         {t('cancel.willWait')}
                       </p>
@@ -97,12 +99,15 @@ function Amounts({
   quote,
   effect,
   payers,
+  channel,
 }: {
   booking: Props['booking'];
   quote: Quote;
   effect: { back: number; fee: number };
   /** Who bears it, by their shares. */
   payers: string | null;
+  /** By which way it goes back. */
+  channel: Schemas['RefundChannel'] | undefined;
 }) {
   const { t, language } = useWords();
   const money = (amount: number) => <Money amount={amount} currency={quote.currency} />;
@@ -113,6 +118,8 @@ function Amounts({
         [t('cancel.seats'), quote.seats === booking.seats ? t('cancel.allSeats', { seats }) : seats],
         [t('cancel.paid'), money(quote.paid_amount)],
         [t('cancel.back'), <b key="v">{money(effect.back)}</b>],
+        [t('cancel.way'), channel && t(`cancel.ways.${channel}`)],
+        [t('cancel.arrives'), channel && t('cancel.arrivesIn')],
         [t('preview.paidBy'), payers],
         [t('cancel.fee'), money(effect.fee)],
         [

@@ -100,7 +100,7 @@ function Resend({ booking }: { booking: Booking }) {
       label: t('desk.message'),
       kind: 'radios',
       required: true,
-      choices: kinds.map((value) => ({ value, label: t(`desk.kind.${value}`) })),
+      choices: kinds.map((value) => ({ value, label: t(`desk.kind.${value}`), hint: t(`desk.kindHint.${value}`) })),
     },
   ];
   if (!may('ResendBookingMessage') || first === undefined) return null;
@@ -134,7 +134,12 @@ function Resend({ booking }: { booking: Booking }) {
           );
         }}
       >
-        <p className={ui.text}>{t('desk.resendHint')}</p>
+        <p className={ui.text}>
+          {t('desk.resendHint', {
+            email: `\u2066${booking.contact.email}\u2069`,
+            phone: `\u2066${booking.contact.phone}\u2069`,
+          })}
+        </p>
       </FormDialog>
     </>
   );

@@ -10,15 +10,18 @@ import { useWords } from '@/i18n/useWords';
 import { dayText, momentText } from '@/lib/dates';
 import { moneyText } from '@/lib/money';
 import { moneyOf, nextStep, openRequest } from './summary';
+import type { TripOf } from './TripOff';
 
 interface Props {
   booking: Schemas['Booking'];
   payments: Schemas['PaymentTransaction'][];
   refunds: Schemas['Refund'][];
+  /** The cancellation of its trip. */
+  off: TripOf['off'];
 }
 
 /** The booking in one line: how it stands, what money did, and what comes next. */
-export function Strip({ booking, payments, refunds }: Props) {
+export function Strip({ booking, payments, refunds, off }: Props) {
   const { t, label, language } = useWords();
   const { paid, refunded, underWay, kept } = moneyOf(booking, payments);
   const cancelled = booking.passengers.filter(({ status }) => status === 'CANCELLED').length;
@@ -78,17 +81,26 @@ export function Strip({ booking, payments, refunds }: Props) {
       <div className={ui.wider}>
         <dt>{t('booking.next')}</dt>
         <dd>
-          <Next booking={booking} payments={payments} refunds={refunds} />
+          <Next booking={booking} payments={payments} refunds={refunds} off={off} />
         </dd>
       </div>
     </dl>
   );
 }
 
-function Next({ booking, payments, refunds }: Props) {
+function Next({ booking, payments, refunds, off }: Props) {
   const { t, language } = useWords();
   const now = useNow();
-  const { step, at } = nextStep(booking, payments, refunds, now);
+  const may = useMay();
+  const { step, at } = nextStep(booking, payments, refunds, now, off);
+  if (step === 'refund' || step === 'payOut') {
+    const does = t(
+      step === 'payOut' && !may('ConfirmRefundPayout') ? 'booking.stepOfOthers.payOut' : `booking.step.${step}`,
+    );
+    return at === null ? does : `${does} ${t('booking.step.arrives', { when: dayText(at, language) })}`;
+  }
+  if (step === 'decide' && !may('ApproveCancellation')) return t('booking.stepOfOthers.decide');
+  if (step === 'giveBack' && !may('RefundLatePayment')) return t('booking.stepOfOthers.giveBack');
   const when = at === null ? '' : step === 'arrives' ? dayText(at, language) : momentText(at, language);
   return t(`booking.step.${step}`, { when });
 }

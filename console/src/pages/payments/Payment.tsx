@@ -3,7 +3,6 @@ import { Link, useParams } from 'react-router';
 import type { Schemas } from '@/api/client';
 import { paymentQueries } from '@/api/queries/payments';
 import { refundQueries } from '@/api/queries/refunds';
-import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
 import { Facts } from '@/components/Facts';
@@ -20,7 +19,7 @@ import { PaymentBadge } from '@/shared/columns';
 import { failureText } from '@/shared/paymentState';
 import { Timeline } from '@/shared/Timeline';
 import { GiveBack } from './GiveBack';
-import { heldMoney, refundableOf } from './money';
+import { heldMoney, refundableOf } from '@/shared/paymentMoney';
 import { RefundCampaign } from './RefundCampaign';
 
 export function Component() {
@@ -38,13 +37,7 @@ export function Component() {
           found ? (
             <span className={ui.row}>
               {word(found.kind)} <Money amount={found.amount} currency={found.currency} />
-              {held ? (
-                <Badge state={held.state === 'DONE' ? 'REFUNDED' : found.status}>
-                  {t(`payment.state.${held.state}`)}
-                </Badge>
-              ) : (
-                <PaymentBadge payment={found} />
-              )}
+              <PaymentBadge payment={found} />
             </span>
           ) : (
             t('payment.title')

@@ -17,7 +17,7 @@ import { FormDialog } from '@/forms/FormDialog';
 import { Said } from '@/forms/Toast';
 import { useWords } from '@/i18n/useWords';
 import { amountOf, moneyText } from '@/lib/money';
-import { refundableOf } from './money';
+import { refundableOf } from '@/shared/paymentMoney';
 
 type Body = Schemas['CampaignRefundRequest'];
 

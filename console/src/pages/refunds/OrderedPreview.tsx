@@ -6,10 +6,11 @@ import { Facts } from '@/components/Facts';
 import ui from '@/components/ui.module.css';
 import { useWords } from '@/i18n/useWords';
 import { Effects } from '@/pages/bookings/RefundPreview';
+import { reasonText } from '@/shared/paymentState';
 
 /** Whose money it is, and what the refund will do: what its requester saw, for the person who decides about it. */
 export function OrderedPreview({ refund }: { refund: Schemas['Refund'] }) {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const preview = useQuery({
     ...previewQueries.ordered(refund.id),
     enabled: refund.booking_id !== null && refund.status === 'PENDING',
@@ -22,7 +23,7 @@ export function OrderedPreview({ refund }: { refund: Schemas['Refund'] }) {
           [t('field.trip'), refund.trip_title && <bdi key="v">{refund.trip_title}</bdi>],
           [t('field.provider'), refund.provider_name && <bdi key="v">{refund.provider_name}</bdi>],
           [t('refund.requestedBy'), refund.requested_by_name && <bdi key="v">{refund.requested_by_name}</bdi>],
-          [t('field.reason'), refund.reason ? <bdi key="v">{refund.reason}</bdi> : t('refund.noReason')],
+          [t('field.reason'), <bdi key="v">{reasonText(refund, language) ?? t('refund.noReason')}</bdi>],
         ]}
       />
       {refund.booking_id !== null && refund.status === 'PENDING' && (

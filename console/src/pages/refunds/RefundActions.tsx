@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { answered, api, type Schemas } from '@/api/client';
 import { ApiError } from '@/api/errors';
@@ -8,6 +9,7 @@ import { incidentQueries } from '@/api/queries/incidents';
 import { paymentQueries } from '@/api/queries/payments';
 import { recordQueries } from '@/api/queries/records';
 import { refundQueries } from '@/api/queries/refunds';
+import { tripCancellationQueries } from '@/api/queries/trip-cancellations';
 import { useMay, useMe } from '@/app/me';
 import type { Operation } from '@/api/access';
 import { Money } from '@/components/Money';
@@ -100,6 +102,7 @@ function useActions(refund: Schemas['Refund']): Action[] {
               }),
             ),
           ),
+          'payout',
         );
       },
     },
@@ -127,10 +130,12 @@ function useActions(refund: Schemas['Refund']): Action[] {
 function useOrDecided(id: string) {
   const { t, language } = useWords();
   const { word } = useChoices();
-  return async <T,>(sent: Promise<T>): Promise<T> => {
+  return async <T,>(sent: Promise<T>, asked?: 'payout'): Promise<T> => {
     try {
       return await sent;
     } catch (error) {
+      if (error instanceof ApiError && error.code === 'FORBIDDEN' && asked === 'payout')
+        throw new ApiError(error.status, error.code, t('refund.notSecond'), {}, error.requestId);
       if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE') throw error;
       const read = await answered(api.GET('/api/v1/admin/refunds/{id}', { params: { path: { id } } })).catch(
         () => null,
@@ -159,22 +164,41 @@ function useOrDecided(id: string) {
   };
 }
 
+/** Whether the reader has brought the refund about, and so cannot be the second person; of a trip that was called off, by that. */
+function useOwn(refund: Schemas['Refund']) {
+  const me = useMe();
+  const may = useMay();
+  const ofTrip = refund.needs_payout && refund.requested_by === null && refund.cause === 'TRIP_CANCELLED';
+  const { data: booking } = useQuery({
+    ...bookingQueries.one(refund.booking_id ?? ''),
+    enabled: ofTrip && refund.booking_id !== null && may('ConfirmRefundPayout'),
+  });
+  const tripId = booking?.data.trip_id ?? '';
+  const { data: off } = useQuery({ ...tripCancellationQueries.one(tripId), enabled: tripId !== '' });
+  const calledOff = ofTrip && off?.data.requested_by === me.id;
+  const own = calledOff || ((refund.needs_approval || refund.needs_payout) && refund.requested_by === me.id);
+  return {
+    own,
+    why: calledOff ? ('ownTrip' as const) : refund.needs_payout ? ('ownPayout' as const) : ('own' as const),
+  };
+}
+
 export function RefundActions({ refund }: { refund: Schemas['Refund'] }) {
   const { t, language } = useWords();
   const may = useMay();
-  const me = useMe();
   const whyId = useId();
   const [name, setName] = useState<Action['name'] | null>(null);
   const actions = useActions(refund).filter(({ shown, operation }) => shown && may(operation));
   const action = actions.find((each) => each.name === name);
-  const own = refund.needs_approval && refund.requested_by === me.id;
+  const { own, why } = useOwn(refund);
+  const isOwn = (name: Action['name']) => own && (name === 'approve' || name === 'confirmPayout');
   const amount = moneyText(refund.amount, language, refund.currency);
   if (actions.length === 0) return null;
   return (
     <>
       {own && (
         <p className={ui.text} id={whyId}>
-          {t('refund.own')}
+          {t(`refund.${why}`)}
         </p>
       )}
       <div className={ui.row}>
@@ -183,8 +207,8 @@ export function RefundActions({ refund }: { refund: Schemas['Refund'] }) {
             key={each.name}
             size="xs"
             variant={each.danger ? 'default' : 'filled'}
-            disabled={own && each.name === 'approve'}
-            aria-describedby={own && each.name === 'approve' ? whyId : undefined}
+            disabled={isOwn(each.name)}
+            aria-describedby={isOwn(each.name) ? whyId : undefined}
             onClick={() => {
               setName(each.name);
             }}

@@ -65,6 +65,7 @@ export function RefundDetail({
           [t('refund.gatewayId'), refund.gateway_refund_id && <CopyId key="v" id={refund.gateway_refund_id} whole />],
           [t('refund.insteadOf'), refund.instead_of && <CopyId key="v" id={refund.instead_of} />],
           [t('field.reason'), refund.reason && <bdi key="v">{refund.reason}</bdi>],
+          [t('refund.cause'), refund[`cause_label_${language}`]],
           [t('field.failure'), failureText(refund, language)],
           [
             t('refund.requestedBy'),
