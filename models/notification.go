@@ -18,6 +18,7 @@ const (
 	NotifyPaymentFailed    NotificationKind = "PAYMENT_FAILED"
 	NotifyRefundSucceeded  NotificationKind = "REFUND_SUCCEEDED"
 	NotifyCampaignPaid     NotificationKind = "CAMPAIGN_PAID"
+	NotifyCampaignRefunded NotificationKind = "CAMPAIGN_REFUNDED"
 	NotifyAccountLocked    NotificationKind = "ACCOUNT_LOCKED"
 	NotifyTripMoved        NotificationKind = "TRIP_MOVED"
 	// NotifyBookingCancelled: passengers were cancelled, with what goes back for them.

@@ -178,6 +178,7 @@ var amountLabels = map[models.NotificationKind]string{
 	models.NotifyPaymentSucceeded: "label_amount_paid", models.NotifyCampaignPaid: "label_amount_paid",
 	models.NotifyCheckoutLink:    "label_amount_due",
 	models.NotifyRefundSucceeded: "label_amount_refunded", models.NotifyCompanyRefunded: "label_amount_refunded",
+	models.NotifyCampaignRefunded: "label_amount_refunded",
 	models.NotifyBookingCancelled: "label_amount_back", models.NotifyTripMoved: "label_amount_refundable",
 }
 

@@ -73,7 +73,8 @@ var withoutMoney = []models.NotificationKind{
 // prefixes are those of the kinds' texts in the catalogues.
 var prefixes = map[models.NotificationKind]string{
 	models.NotifyPaymentSucceeded: "payment_succeeded", models.NotifyPaymentFailed: "payment_failed",
-	models.NotifyRefundSucceeded: "refund_succeeded", models.NotifyCampaignPaid: "campaign_paid", models.NotifyTripMoved: "trip_moved",
+	models.NotifyRefundSucceeded: "refund_succeeded", models.NotifyCampaignPaid: "campaign_paid",
+	models.NotifyCampaignRefunded: "campaign_refunded", models.NotifyTripMoved: "trip_moved",
 	models.NotifyAccountLocked: "account_locked", models.NotifyVerifyEmail: "verify_email", models.NotifyResetPassword: "reset_password",
 	models.NotifyInvitation: "invitation", models.NotifyAlreadyRegistered: "already_registered",
 	models.NotifyPasswordChanged: "password_changed", models.NotifySecondFactorAdded: "second_factor_added",

@@ -83,6 +83,11 @@ var wholeData = map[models.NotificationKind]map[string]string{
 		DataBookingID: "", DataBookingNumber: "", DataDepartureAt: "", DataSeats: "", DataCampaignTitle: "Ramadan عرض",
 		DataStartsOn: "2026-12-01", DataEndsOn: "2026-12-07",
 	},
+	models.NotifyCampaignRefunded: {
+		DataBookingID: "", DataBookingNumber: "", DataDepartureAt: "", DataSeats: "", DataCampaignTitle: "Ramadan عرض", DataTripTitle: "",
+		DataStartsOn: "2026-12-01", DataEndsOn: "2026-12-07", DataPaidAmount: "1150.00", DataVATAmount: "", DataPaymentReference: "",
+		DataRefundChannel: string(models.RefundByGateway), DataExpectedBy: "2026-12-12",
+	},
 	models.NotifyRefundSucceeded: {
 		DataPaidAmount: "1150.00", DataRefundedBefore: "115.00", DataFeeAmount: "460.00", DataVATAmount: "", DataSeats: "",
 		DataPaymentReference: "", DataRefundChannel: string(models.RefundByGateway), DataExpectedBy: "2026-12-12",
@@ -203,6 +208,10 @@ func TestRefundMailsAddUp(t *testing.T) {
 			"Departure until now: Friday, 27 November 2026, 00:30",
 		},
 		models.NotifyCampaignPaid: {"Dates of the ad: 1 December 2026 to 7 December 2026", "of which VAT: 75.00 SAR", "Payment reference: 8ac7a4a2-93f1"},
+		models.NotifyCampaignRefunded: {
+			"Refunded now: 575.00 SAR", "Campaign: \u2068Ramadan عرض\u2069", "Dates of the ad: 1 December 2026 to 7 December 2026", "Paid: 1,150.00 SAR",
+			"In your account by: 12 December 2026",
+		},
 		models.NotifyPaymentFailed: {
 			"The time to pay for your booking is over, and its seats are no longer held for you. Nothing was charged.",
 			"Book again: https://rihla.test/trips/019a3c5e-7d10-7abc-9def-00000000aaaa",

@@ -43,8 +43,8 @@ func BookingData(b *models.Booking, trip *models.Trip) map[string]string {
 
 // RefundFacts are what a message about a refund that was made says of the payment, of which it is the newest: what was paid, what had gone
 // back before, what is left, which is the fee of a cancelled booking, by which way the money goes and until when the customer's bank shows
-// it.
-func RefundFacts(facts map[string]string, b *models.Booking, t *models.PaymentTransaction, r *models.Refund) {
+// it. stays says that what was paid for goes on with what is left.
+func RefundFacts(facts map[string]string, stays bool, t *models.PaymentTransaction, r *models.Refund) {
 	taken, currency := t.Taken()
 	facts["currency"], facts["paid_amount"] = currency, taken.String()
 
@@ -52,7 +52,7 @@ func RefundFacts(facts map[string]string, b *models.Booking, t *models.PaymentTr
 		facts["refunded_before"] = before.String()
 	}
 
-	if left := t.Remaining(); left.IsPositive() && b.Status == models.BookingConfirmed {
+	if left := t.Remaining(); left.IsPositive() && stays {
 		facts["kept_amount"] = left.String()
 	} else if left.IsPositive() {
 		facts["fee_amount"] = left.String()

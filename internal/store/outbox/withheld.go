@@ -65,8 +65,8 @@ func Limited(n *models.Notification) bool {
 // unlimitedKinds are the messages that the limit does not hold: what was paid, what was given back, when those who have paid leave,
 // what staff have corrected, what companies are told of their own business, and links to a new password.
 var unlimitedKinds = []models.NotificationKind{
-	models.NotifyPaymentSucceeded, models.NotifyCampaignPaid, models.NotifyRefundSucceeded, models.NotifyTripMoved, models.NotifyResetPassword,
-	models.NotifyBookingCancelled, models.NotifyCancellationRejected, models.NotifyBookingCorrected,
+	models.NotifyPaymentSucceeded, models.NotifyCampaignPaid, models.NotifyRefundSucceeded, models.NotifyCampaignRefunded,
+	models.NotifyTripMoved, models.NotifyResetPassword, models.NotifyBookingCancelled, models.NotifyCancellationRejected, models.NotifyBookingCorrected,
 	models.NotifyCompanyBooked, models.NotifyCompanyCancelled, models.NotifyCompanyRefunded, models.NotifyCompanyClawback,
 	models.NotifyCompanyPayout, models.NotifyCompanyDispute,
 }

@@ -148,7 +148,7 @@ func refundToldAgain(ctx context.Context, tx bun.Tx, b *models.Booking, trip *mo
 	}
 
 	facts := outbox.BookingFacts(b, trip, r.Amount)
-	outbox.RefundFacts(facts, b, &t, &r)
+	outbox.RefundFacts(facts, b.Status == models.BookingConfirmed, &t, &r)
 
 	if b.Status == models.BookingConfirmed {
 		facts["booking_stays"] = "true"

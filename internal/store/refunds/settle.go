@@ -213,7 +213,7 @@ func (st *refundSettlement) cancels(b *models.Booking) bool {
 // settleBooking cancels a booking whose payment has gone back in full, and tells the customer.
 func (st *refundSettlement) settleBooking(ctx context.Context, added *models.PaymentTransaction) error {
 	if st.t.BookingID == nil {
-		return st.settleCampaign(ctx)
+		return st.settleCampaign(ctx, added)
 	}
 
 	var b models.Booking
@@ -247,7 +247,7 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 	b.Currency = st.r.Currency // which the message names; of money in suspense it may be another one
 
 	facts := outbox.BookingFacts(&b, &trip, st.r.Amount)
-	outbox.RefundFacts(facts, &b, st.t, st.r)
+	outbox.RefundFacts(facts, b.Status == models.BookingConfirmed, st.t, st.r)
 
 	if st.wasSold() && b.Status == models.BookingConfirmed {
 		facts["booking_stays"] = "true"

@@ -242,6 +242,7 @@ func TestRefundOfALateCampaignPayment(t *testing.T) {
 	b.Reserve(t, r)
 	require.Equal(t, models.RefundSucceeded, b.SettleRefund(t, r, bookstest.Granted(r)).Status)
 	require.Equal(t, 1, b.Count(t, "SELECT count(*) FROM refunds WHERE ad_campaign_id = $1 AND booking_id IS NULL", campaign))
+	require.Equal(t, 2, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'CAMPAIGN_REFUNDED'"))
 }
 
 // Refunds, payouts and repeated settlements of one payment at once: no lock order deadlocks, and the books hold.

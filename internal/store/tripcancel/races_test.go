@@ -168,6 +168,9 @@ func TestCampaignsOfATripThatIsCalledOff(t *testing.T) {
 
 	b.grantAll(t)
 	require.Equal(t, 3, b.Count(t, "SELECT count(*) FROM ad_campaigns WHERE status = 'CANCELLED'"))
+	require.Equal(t, 4, b.Count(t, "SELECT count(*) FROM notifications WHERE kind = 'CAMPAIGN_REFUNDED'"), "a mail and an SMS each")
+	require.Zero(t, b.Count(t, `SELECT count(*) FROM notifications WHERE kind = 'CAMPAIGN_REFUNDED'
+		AND (data ->> 'kept_amount' IS NOT NULL) <> (data ->> 'amount' <> data ->> 'paid_amount')`), "what the days that have run cost stays paid")
 	require.True(t, b.finish(t, c.ID))
 
 	// Who pays all the same gets the money back.
