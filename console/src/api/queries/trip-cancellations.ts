@@ -41,6 +41,16 @@ export const tripCancellationQueries = {
       staleTime: 0,
       refetchInterval: ({ state }) => again(state.data?.data),
     }),
+  /** The same where most trips have none: nothing is found then, and that is no error. */
+  newestOf: (id: string) =>
+    queryOptions({
+      queryKey: [...all, 'newest', id],
+      queryFn: async ({ signal }) => {
+        const query = { trip_id: id, per_page: fewest };
+        return (await answered(api.GET('/api/v1/admin/trip-cancellations', { params: { query }, signal }))).data[0] ?? null;
+      },
+      refetchInterval: ({ state }) => again(state.data ?? undefined),
+    }),
   /** What calling the trip off would come to now. A person orders what it says: it is never taken from the cache. */
   preview: (id: string) =>
     queryOptions({

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { Schemas } from '@/api/client';
-import { useMay } from '@/app/me';
 import { Badge } from '@/components/Badge';
 import { Answer, Card } from '@/components/Card';
 import { CopyId } from '@/components/CopyId';
@@ -68,9 +67,8 @@ export function Passengers({ booking }: { booking: Booking }) {
   );
 }
 
-export function TripFacts({ booking, of: { trip, gone, off } }: { booking: Booking; of: TripOf }) {
+export function TripFacts({ booking, of: { trip, off } }: { booking: Booking; of: TripOf }) {
   const { t, label } = useWords();
-  const may = useMay();
   const moved = booking.departure_at !== booking.departure_at_booking;
   const found = trip.data?.data;
   const title = found?.title ?? off?.trip_title;
@@ -90,12 +88,11 @@ export function TripFacts({ booking, of: { trip, gone, off } }: { booking: Booki
           [t('field.seatsLeft'), found && <Seats key="v" left={found.seats_left} of={found.capacity} />],
           [
             t('calledOff.title'),
-            // It may not be in the catalogue for another reason; the page says so.
-            gone && may('GetTripCancellation') ? (
+            off && (
               <Link key="v" to={`/trip-cancellations/${booking.trip_id}`}>
                 {t('action.open')}
               </Link>
-            ) : null,
+            ),
           ],
           [
             t('booking.sameTrip'),

@@ -17,12 +17,8 @@ export function useTripOf({ trip_id }: Booking) {
   const may = useMay();
   const trip = useQuery(bookingQueries.trip(trip_id));
   const gone = trip.error instanceof ApiError && trip.error.status === 404;
-  const off = useQuery({
-    ...tripCancellationQueries.one(trip_id),
-    enabled: gone && may('GetTripCancellation'),
-    retry: false,
-  });
-  return { trip, gone, off: gone ? (off.data?.data ?? null) : null };
+  const off = useQuery({ ...tripCancellationQueries.newestOf(trip_id), enabled: gone && may('ListTripCancellations') });
+  return { trip, off: gone ? (off.data ?? null) : null };
 }
 
 export type TripOf = ReturnType<typeof useTripOf>;
