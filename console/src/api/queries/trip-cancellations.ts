@@ -47,7 +47,9 @@ export const tripCancellationQueries = {
       queryKey: [...all, 'newest', id],
       queryFn: async ({ signal }) => {
         const query = { trip_id: id, per_page: fewest };
-        return (await answered(api.GET('/api/v1/admin/trip-cancellations', { params: { query }, signal }))).data[0] ?? null;
+        return (
+          (await answered(api.GET('/api/v1/admin/trip-cancellations', { params: { query }, signal }))).data[0] ?? null
+        );
       },
       refetchInterval: ({ state }) => again(state.data ?? undefined),
     }),

@@ -173,9 +173,10 @@ function useOwn(refund: Schemas['Refund']) {
     ...bookingQueries.one(refund.booking_id ?? ''),
     enabled: ofTrip && refund.booking_id !== null && may('ConfirmRefundPayout'),
   });
-  const tripId = booking?.data.trip_id ?? '';
-  const { data: off } = useQuery({ ...tripCancellationQueries.one(tripId), enabled: tripId !== '' });
-  const calledOff = ofTrip && off?.data.requested_by === me.id;
+  // The page beside it may have read the booking.
+  const tripId = (ofTrip && booking?.data.trip_id) || '';
+  const { data: off } = useQuery({ ...tripCancellationQueries.newestOf(tripId), enabled: tripId !== '' });
+  const calledOff = ofTrip && off?.requested_by === me.id;
   const own = calledOff || ((refund.needs_approval || refund.needs_payout) && refund.requested_by === me.id);
   return {
     own,
