@@ -57,9 +57,9 @@ func (p *Run) advertise(ctx context.Context, i int, c schedule.Campaign) {
 	p.mu.Unlock()
 
 	if c.Ending == schedule.DeclinedThenPays {
-		p.payCampaign(ctx, by, campaign.ID, c, "decline")
+		declined := p.payCampaign(ctx, by, campaign.ID, c, "decline")
 
-		if !p.env.Gateway.Traits().Retryable {
+		if declined && !p.env.Gateway.Traits().Retryable {
 			p.awaitCampaign(ctx, by, campaign.ID, c.API)
 		}
 	}
@@ -69,8 +69,8 @@ func (p *Run) advertise(ctx context.Context, i int, c schedule.Campaign) {
 	}
 }
 
-// payCampaign opens a checkout and presses a button on its page.
-func (p *Run) payCampaign(ctx context.Context, by caller, id uuid.UUID, c schedule.Campaign, outcome string) {
+// payCampaign opens a checkout and presses a button on its page; false when it is not to be paid, as of a trip that is to be called off.
+func (p *Run) payCampaign(ctx context.Context, by caller, id uuid.UUID, c schedule.Campaign, outcome string) bool {
 	for {
 		var t gen.PaymentTransaction
 
@@ -79,7 +79,7 @@ func (p *Run) payCampaign(ctx context.Context, by caller, id uuid.UUID, c schedu
 			body: gen.IntentRequest{PaymentMethod: c.Method},
 		}, models.CodeCampaignNotPayable, models.CodePaymentInSuspense)
 		if !ok || a.Code() != "" {
-			return
+			return false
 		}
 
 		p.Journal.Count("intents", 1)
@@ -90,11 +90,11 @@ func (p *Run) payCampaign(ctx context.Context, by caller, id uuid.UUID, c schedu
 			p.note(err)
 			p.Journal.Stepf(by.who, "presses %s at the gateway: still open: %v", outcome, open)
 
-			return
+			return true
 		}
 
 		if !pause(ctx, retryPause) {
-			return
+			return false
 		}
 	}
 }
