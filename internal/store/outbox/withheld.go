@@ -66,7 +66,8 @@ func Limited(n *models.Notification) bool {
 // what staff have corrected, what companies are told of their own business, and links to a new password.
 var unlimitedKinds = []models.NotificationKind{
 	models.NotifyPaymentSucceeded, models.NotifyCampaignPaid, models.NotifyRefundSucceeded, models.NotifyCampaignRefunded,
-	models.NotifyTripMoved, models.NotifyResetPassword, models.NotifyBookingCancelled, models.NotifyCancellationRejected, models.NotifyBookingCorrected,
+	models.NotifyTripMoved, models.NotifyResetPassword, models.NotifyBookingCancelled, models.NotifyCancellationRejected,
+	models.NotifyBookingCorrected,
 	models.NotifyCompanyBooked, models.NotifyCompanyCancelled, models.NotifyCompanyRefunded, models.NotifyCompanyClawback,
 	models.NotifyCompanyPayout, models.NotifyCompanyDispute,
 }
