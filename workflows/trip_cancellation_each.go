@@ -136,6 +136,7 @@ func (c *tripCancellation) inParallel(ctx workflow.Context, do func(workflow.Con
 	})
 }
 
+// cancelBooking cancels one booking, in runs that began before several were cancelled together.
 func (c *tripCancellation) cancelBooking(ctx workflow.Context, booking uuid.UUID) (workflow.ChildWorkflowFuture, error) {
 	var out models.CancelledForTrip
 
