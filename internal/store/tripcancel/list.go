@@ -144,7 +144,8 @@ func countsOf(ctx context.Context, in bun.IDB, ids []uuid.UUID) (map[uuid.UUID]m
 		Refunded                                                           models.Money
 	}
 
-	err := in.NewRaw(`SELECT c.id, (SELECT count(*) FROM bookings WHERE trip_id = c.trip_id AND status = ?2) AS bookings, n.*
+	err := in.NewRaw(`SELECT c.id, (SELECT count(*) FROM bookings WHERE trip_id = c.trip_id AND status = ?2) AS bookings,
+			n.cancelled, n.succeeded, n.refunded, n.pending, n.failed, n.by_hand, n.undecided
 		FROM trip_cancellations AS c CROSS JOIN LATERAL (
 			WITH gone AS (
 				SELECT bk.id, bk.status, cn.refund_id FROM bookings AS bk JOIN cancellations AS cn ON cn.booking_id = bk.id
