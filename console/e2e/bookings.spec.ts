@@ -45,6 +45,8 @@ test('a cancellation above the limit waits for a second person, and says so firs
   await openAs(page, 'FINANCE_ADMIN', `/bookings/${booking.id}`);
   await page.getByRole('button', { name: t('cancel.start') }).click();
   const form = dialog(page, t('cancel.title', { number: booking.booking_number }));
+  // all() does not wait for the dialog.
+  await expect(form.getByRole('checkbox')).toHaveCount(5);
   for (const box of await form.getByRole('checkbox').all()) await box.check();
   await expect(form.getByText(t('cancel.willWait'))).toBeVisible();
   await expect(form.locator('[type=submit]')).toContainText('5,750.00');
