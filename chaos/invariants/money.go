@@ -110,6 +110,8 @@ const unsettled = `
 		WHERE refund_reserved_amount <> 0
 	UNION ALL SELECT format('trip %s is being cancelled since %s', trip_id, requested_at) FROM trip_cancellations
 		WHERE status = 'CANCELLING'
+	UNION ALL SELECT format('request %s to cancel is %s since %s, and its workflow has not seen it', id, status, decided_at)
+		FROM cancellation_requests WHERE status <> 'REQUESTED' AND closed_at IS NULL
 	UNION ALL SELECT format('booking %s is PENDING_PAYMENT, its hold ended at %s', id, hold_until) FROM bookings
 		WHERE status = 'PENDING_PAYMENT'
 	UNION ALL SELECT format('event %s (%s) of payment %s is not processed', id, type, transaction_id) FROM webhook_events
