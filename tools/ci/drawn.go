@@ -151,7 +151,7 @@ func fuzz(ctx context.Context, w *World, log io.Writer, units []Unit) ([]string,
 	return oneByOne(ctx, units, func(ctx context.Context, u Unit) error {
 		_, name, _ := strings.Cut(u.Name, " ")
 
-		return w.Command(ctx, log, "env", "FUZZ=^"+name+"$", "tools/fuzz")
+		return w.Command(ctx, log, "env", "FUZZ=^"+name+"$", "FUZZ_PARALLEL=1", "tools/fuzz")
 	})
 }
 

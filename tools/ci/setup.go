@@ -10,9 +10,12 @@ var setUp = map[string]string{
 	"chromium": `command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }`,
 	"libreoffice": `command -v soffice >/dev/null && command -v python3 >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends libreoffice-calc python3; }`,
-	"gofumpt":        `go install mvdan.cc/gofumpt@v0.12.0`,
-	"golangci-lint":  `go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0`,
-	"workflowcheck":  `go install go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0`,
+	"gofumpt":       `go install mvdan.cc/gofumpt@v0.12.0`,
+	"golangci-lint": `go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0`,
+	"workflowcheck": `go install go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0`,
+	// One for all who start a service of their own.
+	"temporal": `[ -x .data/bin/temporal ] || { mkdir -p .data/bin &&
+		GOWORK=off go -C tools build -mod=readonly -o ../.data/bin/temporal github.com/temporalio/cli/cmd/temporal; }`,
 	"npm openapi":    `cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund`,
 	"npm typescript": `cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund`,
 	"npm clients":    `cd e2e/clients && npm ci --ignore-scripts --no-audit --no-fund`,

@@ -22,8 +22,11 @@ func inProcess(dir string) bool {
 
 func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) }
 
-// lanes are all checks, those that fail soonest first.
-func lanes() []Lane { return slices.Concat(readingLanes(), testLanes(), drawnLanes(), outsideLanes()) }
+// lanes are all checks, those that fail soonest first. A browser and the service that it uses leave a core idle: what needs one core runs
+// beside them.
+func lanes() []Lane {
+	return slices.Concat(readingLanes(), outsideLanes(), besideLanes(), testLanes(), drawnLanes())
+}
 
 // readingLanes read, compile and compare.
 func readingLanes() []Lane {
@@ -76,19 +79,35 @@ bad="$(gofumpt -l -modpath rihla $files; gofmt -l $files)"
 			Run: shell(15*time.Minute, `tools/vulnerabilities`),
 		},
 		{
-			Name: "lint", About: "golangci-lint, go vet's checks among them", Needs: []string{"golangci-lint"},
-			Units: whole(goSources...), Run: shell(20*time.Minute, `golangci-lint run ./...`),
-		},
-		{
 			Name: "workflowcheck", About: "workflow code is deterministic", Cores: 1, Needs: []string{"workflowcheck"},
 			Units: built([]string{"./workflows"}, besides, nil), Run: shell(10*time.Minute, `workflowcheck ./workflows/...`),
 		},
 		{
-			Name: "console", About: "types, lint and tests of the console; its committed build is what its sources make", Cores: 1,
+			// It has the machine to itself: the service, which others build, carries what this one makes anew.
+			Name: "console", About: "types, lint and tests of the console; its committed build is what its sources make",
 			Needs: []string{"node", "npm console"},
 			Units: whole("console/", "api/openapi.yaml", "!console/e2e/", "!**/*.md"),
 			Run: shell(15*time.Minute, `(cd console && npm run --silent check && npm run --silent build)
 git diff --exit-code --stat -- console/built && [ -z "$(git status --porcelain -- console/built)" ]`),
+		},
+	}
+}
+
+// besideLanes compute: they are held to one core.
+func besideLanes() []Lane {
+	textUnits, texts := tests(func(dir string) bool { return dir == reading }, nil, nil, "-p", "1")
+
+	return []Lane{
+		{
+			Name: "lint", About: "golangci-lint, go vet's checks among them", Cores: 1, Needs: []string{"golangci-lint"},
+			Units: whole(goSources...), Run: shell(30*time.Minute, `GOMAXPROCS=1 golangci-lint run ./...`),
+		},
+		{
+			Name: "texts", About: "tests of documents, rules and words", Cores: 1, Units: textUnits, Run: texts,
+		},
+		{
+			Name: "fuzz", About: "fuzz targets of changed packages, and two that the commit draws", Cores: 1,
+			Needs: []string{"postgresql", "temporal"}, Units: fuzzUnits, Run: fuzz,
 		},
 	}
 }
@@ -98,7 +117,6 @@ func testLanes() []Lane {
 	racy := func(dir string) bool { return inProcess(dir) && dir != reading }
 	raceUnits, race := tests(racy, nil, []string{"*.md", "**/README.md"}, "-race", "-timeout", "30m")
 	rulesUnits, rules := tests(func(dir string) bool { return dir == "./models" || dir == "./workflows" }, nil, nil, "-count=1")
-	plainUnits, plain := tests(func(dir string) bool { return dir == reading }, nil, nil)
 	racesUnits, racing := tests(func(dir string) bool { return dir == "./e2e" }, service, besides, "-race", "-run", races, "-timeout", "30m")
 	e2eUnits, e2e := tests(endToEnd, service, besides, "-skip", races, "-p", "1", "-timeout", "30m") // a package runs two tests per core
 	failureUnits, failure := tests(func(dir string) bool { return slices.Contains(alone, dir) }, service, besides, "-timeout", "30m")
@@ -107,9 +125,6 @@ func testLanes() []Lane {
 		{
 			Name: "rules", About: "the rules about money and the replay of all kept histories, in every run: they take seconds",
 			Always: true, Units: rulesUnits, Run: rules,
-		},
-		{
-			Name: "texts", About: "tests of documents, rules and words", Units: plainUnits, Run: plain,
 		},
 		{
 			Name: "race", About: "tests of packages with the race detector", Needs: []string{"postgresql"}, Units: raceUnits, Run: race,
@@ -132,10 +147,6 @@ func testLanes() []Lane {
 func drawnLanes() []Lane {
 	return []Lane{
 		{
-			Name: "fuzz", About: "fuzz targets of changed packages, and two that the commit draws", Needs: []string{"postgresql"},
-			Units: fuzzUnits, Run: fuzz,
-		},
-		{
 			Name: "chaos", About: "5 schedules of a fixed seed, 15 of the commit's", Needs: []string{"postgresql"},
 			Units: built([]string{".", "./chaos"}, besides, nil),
 			Run:   chaos,
@@ -154,7 +165,14 @@ var service = []string{"."}
 func outsideLanes() []Lane {
 	return []Lane{
 		{
-			Name: "demo", About: "`rihla demo` on an empty machine", Needs: []string{"postgresql"},
+			Name: "browser", About: "the console in Chromium", Cores: 1,
+			Needs: []string{"postgresql", "temporal", "node", "chromium", "npm console"},
+			Units: built(service, []string{"docs/", "*.md", "*.yml", "Makefile", "Dockerfile"},
+				append([]string{"console/e2e/", "console/package-lock.json", "console/playwright.config.ts"}, withDev...)),
+			Run: shell(30*time.Minute, `CHROMIUM="$(command -v chromium)" e2e/typescript/with-dev console/e2e/run`),
+		},
+		{
+			Name: "demo", About: "`rihla demo` on an empty machine", Cores: 1, Needs: []string{"postgresql", "temporal"},
 			Units: built(service, besides, nil),
 			Run: shell(15*time.Minute, `dir="$(mktemp -d)"
 trap 'rm -rf "$dir"' EXIT
@@ -165,20 +183,14 @@ DATA_DIR="$dir" go run . demo --exit`),
 		},
 		{
 			Name: "clients", About: "a generated TypeScript client, four other generators, /docs and the checkout in Chromium, at one service",
-			Needs: []string{"postgresql", "node", "chromium", "npm typescript", "npm clients"},
+			Cores: 1, Needs: []string{"postgresql", "temporal", "node", "chromium", "npm typescript", "npm clients"},
 			Units: built(service, []string{"console/", "*.md", "*.yml", "Makefile", "Dockerfile"}, []string{"e2e/typescript/", "e2e/clients/"}),
 			Run: shell(30*time.Minute, `export CHROMIUM="$(command -v chromium)"
 e2e/typescript/with-dev bash -euc 'e2e/typescript/run story && e2e/typescript/run docs && e2e/typescript/run checkout && e2e/clients/run'`),
 		},
 		{
-			Name: "browser", About: "the console in Chromium", Needs: []string{"postgresql", "node", "chromium", "npm console"},
-			Units: built(service, []string{"docs/", "*.md", "*.yml", "Makefile", "Dockerfile"},
-				append([]string{"console/e2e/", "console/package-lock.json", "console/playwright.config.ts"}, withDev...)),
-			Run: shell(30*time.Minute, `CHROMIUM="$(command -v chromium)" e2e/typescript/with-dev console/e2e/run`),
-		},
-		{
-			Name: "workbook", About: "LibreOffice and exceljs read an exported workbook",
-			Needs: []string{"postgresql", "node", "libreoffice", "npm typescript"},
+			Name: "workbook", About: "LibreOffice and exceljs read an exported workbook", Cores: 1,
+			Needs: []string{"postgresql", "temporal", "node", "libreoffice", "npm typescript"},
 			Units: built([]string{".", "./bench"}, besides,
 				[]string{".ci/xlsx-check", "e2e/typescript/workbook.mjs", "e2e/typescript/package-lock.json"}),
 			Run: shell(15*time.Minute, `.ci/xlsx-check`),
