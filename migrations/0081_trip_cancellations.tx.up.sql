@@ -10,6 +10,7 @@ ALTER TABLE ad_campaigns
         status IN ('PENDING_PAYMENT', 'PAYMENT_FAILED', 'SCHEDULED', 'ACTIVE', 'PAUSED', 'ENDED', 'CANCELLED')) NOT VALID;
 
 -- The kinds that were there, and one more.
+-- holds incidents: one opens for a payment in thousands.
 DO $$
 DECLARE
     kinds text;

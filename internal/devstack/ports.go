@@ -6,9 +6,13 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 const loopback = "127.0.0.1"
@@ -25,9 +29,10 @@ const (
 var handedOut sync.Map
 
 // Port returns preferred when nothing listens on it on 127.0.0.1, else a free port, and then says so in the log. With preferred 0
-// any free port will do and nothing is logged. The port is not reserved: listen on it soon.
+// any free port will do and nothing is logged. Two processes that start at once get different ones: a preferred port stays reserved for the
+// first until that process ends. Other programs know nothing of it: listen soon.
 func Port(ctx context.Context, log *slog.Logger, preferred int) (int, error) {
-	if preferred > 0 && portIsFree(ctx, preferred) {
+	if preferred > 0 && reserve(preferred) && portIsFree(ctx, preferred) {
 		return preferred, nil
 	}
 	for range portTries {
@@ -41,6 +46,22 @@ func Port(ctx context.Context, log *slog.Logger, preferred int) (int, error) {
 		return port, nil
 	}
 	return 0, fmt.Errorf("find a free port: none of %d that were tried is free", portTries)
+}
+
+// reservations are the locks of this process, by their port: what it was given once it may be given again.
+var reservations sync.Map
+
+// reserve reports whether the port is not another process's of this program. Where locks cannot be had it is not known, and true.
+func reserve(port int) bool {
+	if _, ours := reservations.Load(port); ours {
+		return true
+	}
+	lock := flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("rihla-port-%d.lock", port)))
+	got, err := lock.TryLock()
+	if got {
+		reservations.Store(port, lock)
+	}
+	return got || err != nil
 }
 
 func portIsFree(ctx context.Context, port int) bool {

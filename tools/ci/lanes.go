@@ -38,6 +38,7 @@ var reads = map[string][]string{
 	"./internal/brand":      {"console/public/icon.svg", "console/src/app/theme.css"},
 	"./internal/config":     {".env.example", "docker-compose.yml", "docs/configuration.md"},
 	"./internal/store/db":   {"**/*.go", "api/openapi.yaml"}, // statements that name their columns, calls of the audit, values of enums
+	"./migrations":          {"CHANGELOG.md"},
 	"./models":              {"**/*.go", "api/openapi.yaml"}, // every text has words
 	"./internal/telemetry":  {"docs/"},
 }

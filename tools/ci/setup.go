@@ -16,6 +16,7 @@ var setUp = map[string]string{
 	// One for all who start a service of their own.
 	"temporal": `[ -x .data/bin/temporal ] || { mkdir -p .data/bin &&
 		GOWORK=off go -C tools build -mod=readonly -o ../.data/bin/temporal github.com/temporalio/cli/cmd/temporal; }`,
+	"npm migrations": `cd tools/migrations && npm ci --ignore-scripts --no-audit --no-fund`,
 	"npm openapi":    `cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund`,
 	"npm typescript": `cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund`,
 	"npm clients":    `cd e2e/clients && npm ci --ignore-scripts --no-audit --no-fund`,

@@ -62,6 +62,11 @@ bad="$(gofumpt -l -modpath rihla $files; gofmt -l $files)"
 			Units: whole("api/openapi.yaml", "tools/openapi/"), Run: shell(5*time.Minute, `cd tools/openapi && npm run --silent lint`),
 		},
 		{
+			Name: "migrations", About: "no migration keeps the running service waiting, or takes from it what it uses", Cores: 1,
+			Needs: []string{"node", "npm migrations"}, Units: whole("migrations/", "tools/migrations/"),
+			Run: shell(5*time.Minute, `tools/migrations/check`),
+		},
+		{
 			Name: "compat", About: "api/openapi.yaml breaks no client of the released document", Cores: 1,
 			Units: whole("api/", "CHANGELOG.md", "go.mod"), Run: shell(5*time.Minute, `go run ./api/compat`),
 		},
