@@ -84,6 +84,8 @@ func newChaos() *cobra.Command {
 	f.BoolVar(&o.backup, "backup", false, "give gateway_a a second merchant account, which takes what the first never heard of")
 	f.StringVar(&o.driver, "driver", drivers.Sandbox, "of the gateways: the simulator of its company is served")
 	f.BoolVar(&o.cluster, "cluster", false, "run Temporal as a cluster of two nodes on PostgreSQL; its server is built the first time")
+	f.BoolVar(&o.upgrade, "upgrade", false, "begin with the last release, and replace processes by this version and back, in any order")
+	f.StringVar(&o.release, "release", "", "the commit of the last release; by default that of migrations/releases.yml")
 	f.BoolVar(&list, "list", false, "print the schedules and run none")
 
 	return c
@@ -128,6 +130,8 @@ type options struct {
 	backup         bool
 	driver         string
 	verbose        bool
+	upgrade        bool
+	release        string
 }
 
 func (o options) over(began time.Time) bool {

@@ -21,14 +21,15 @@ import (
 	"rihla/chaos/schedule"
 	"rihla/e2e/rig"
 	"rihla/gateways/drivers"
+	"rihla/migrations"
 )
 
 // runner runs schedules, in environments side by side.
 type runner struct {
 	options
 
-	binary string
-	began  time.Time
+	binary, last string // of this version and of the last release
+	began        time.Time
 
 	mu       sync.Mutex
 	out      io.Writer
@@ -94,8 +95,35 @@ func (o options) plan() [][]int {
 // compile builds the service as it is now.
 func (r *runner) compile(ctx context.Context) (err error) {
 	r.binary, err = rig.Build(ctx, "rihla-chaos", "-tags", "chaos")
+	if err != nil || !r.upgrade {
+		return err
+	}
+
+	if r.release == "" {
+		if r.release, err = lastRelease(); err != nil {
+			return err
+		}
+	}
+
+	r.last, err = rig.BuildAt(ctx, r.release, "rihla-chaos-"+r.release, "-tags", "chaos")
 
 	return err
+}
+
+// lastRelease is the commit of the newest release.
+func lastRelease() (string, error) {
+	all, err := migrations.Releases()
+	if err != nil {
+		return "", err
+	}
+
+	for _, r := range slices.Backward(all) {
+		if r.Commit != "" {
+			return r.Commit, nil
+		}
+	}
+
+	return "", errors.New("there is no release yet")
 }
 
 // runAll runs the schedules of one environment. After one in which something was found the others get an environment of their own: what is
@@ -118,6 +146,10 @@ func (o options) scheduled(company *env.Company, number int) schedule.Schedule {
 	s := schedule.New(o.seed, number).With(company.Instead)
 	if o.backup {
 		s = s.WithBackup()
+	}
+
+	if o.upgrade {
+		s = s.WithUpgrade()
 	}
 
 	return s
@@ -281,6 +313,10 @@ func (r *runner) report(s schedule.Schedule, run *actors.Run, broken []invariant
 		again += " --backup"
 	}
 
+	if r.upgrade {
+		again += " --upgrade --release " + r.release
+	}
+
 	if r.driver != drivers.Sandbox {
 		again += " --driver " + r.driver
 	}
@@ -304,6 +340,7 @@ func (r *runner) build(ctx context.Context, number int) (*env.Environment, error
 
 	return env.Build(ctx, env.Options{
 		Dir: dir, Number: number, Cluster: r.cluster, Backup: r.backup, Driver: r.driver, Binary: r.binary,
-		BinDir: filepath.Dir(r.binary), Log: slog.New(slog.DiscardHandler),
+		LastBinary: r.last,
+		BinDir:     filepath.Dir(r.binary), Log: slog.New(slog.DiscardHandler),
 	})
 }

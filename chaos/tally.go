@@ -70,7 +70,7 @@ func median(all []time.Duration) float64 { return all[len(all)/2].Seconds() }
 func byGroup(a, b string) int {
 	rank := func(s string) int {
 		for i, prefix := range []string{
-			"kill", "restart", "freeze", "clock", "database", "gateway cut", "gateway refuses", "gateway slow",
+			"replace", "kill", "restart", "freeze", "clock", "database", "gateway cut", "gateway refuses", "gateway slow",
 			"gateway: ",
 		} {
 			if strings.HasPrefix(s, prefix) {

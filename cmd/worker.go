@@ -17,7 +17,7 @@ import (
 )
 
 func newWorker() *cobra.Command {
-	return &cobra.Command{
+	w := &cobra.Command{
 		Use:   "worker",
 		Short: "Run the workflows and activities",
 		Args:  cobra.NoArgs,
@@ -52,6 +52,9 @@ func newWorker() *cobra.Command {
 			return nil
 		},
 	}
+	w.AddCommand(newWorkerVerify())
+
+	return w
 }
 
 // serveMetrics answers /metrics on addr, and /healthz, which is 200 while the process is at work; of no addr, it serves nothing.

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"rihla/e2e/harness"
 	"rihla/models"
@@ -158,4 +160,67 @@ func TestARampTakesItsShareAndGivesItBack(t *testing.T) {
 	ramp("", 0)
 	runsOn("build-1", customer.Book(1))
 	pay("build-1", begun)
+}
+
+// TestVerifyReplaysWhatRuns: `rihla worker verify` replays what runs and what has ended, encrypted or not, and refuses a build that could
+// not take a history on, or has not got its type.
+func TestVerifyReplaysWhatRuns(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer := s.As(models.RoleEndUser)
+	paid, waits := customer.Book(1), customer.Book(1)
+
+	require.NoError(t, s.Pay(*paid.Payment.CheckoutURL, "succeed"))
+	customer.Await(paid.ID)
+	require.NoError(t, s.Temporal.GetWorkflow(t.Context(), models.PaymentWorkflowID(paid.Payment.TransactionID), "").Get(t.Context(), nil))
+
+	verify := func() string {
+		out, err := s.Command("", "worker", "verify")
+		if err != nil {
+			out += err.Error()
+		}
+
+		return out
+	}
+	found := func(pattern string) {
+		t.Helper()
+
+		require.EventuallyWithT(t, func(c *assert.CollectT) { // once Temporal lists it
+			require.Regexp(c, pattern, verify())
+		}, patience, 200*time.Millisecond)
+	}
+
+	found(`(?s)^Workflow .*\nPayment +1 of 1 +([1-9]) of [1-9]\n.*\nReview +0 of 0 +0 of 0\n$`)
+
+	// Another build began this one: it waits where this build reserves the refund.
+	s.Worker.Stop()
+
+	other := worker.New(s.Temporal, s.Queue, worker.Options{})
+	other.RegisterWorkflowWithOptions(func(ctx workflow.Context) error { return workflow.Sleep(ctx, time.Hour) }, workflow.RegisterOptions{Name: "Refund"})
+	require.NoError(t, other.Start())
+
+	start := func(kind string) string {
+		t.Helper()
+
+		run, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+			ID: strings.ToLower(kind) + "/" + uuid.NewString(), TaskQueue: s.Queue, WorkflowTaskTimeout: time.Minute,
+		}, kind)
+		require.NoError(t, err)
+
+		return run.GetID()
+	}
+	refund := start("Refund")
+
+	found(`(?s)\nRefund ` + refund + `, run \S+, does not replay: .*this build cannot take on all workflows`)
+	other.Stop()
+	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), refund, "", "seen"))
+
+	forgotten := start("Forgotten")
+	found(`(?s)\n1 workflows of other types are running.*exit status 1$`)
+	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), forgotten, "", "seen"))
+
+	s.Worker.Start()
+	require.NoError(t, s.Pay(*waits.Payment.CheckoutURL, "succeed"))
+	customer.Await(waits.ID)
 }

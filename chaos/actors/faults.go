@@ -23,6 +23,13 @@ func (p *Run) bring(ctx context.Context, f schedule.Fault) {
 		p.struck(f, ran)
 
 		return
+	case schedule.Replace:
+		ran, err := p.env.Replace(ctx, f)
+		p.note(err)
+		p.struck(f, ran)
+		p.Journal.Count("replaced by "+string(f.Release), len(ran))
+
+		return
 	case schedule.Freeze:
 		p.struck(f, p.env.Freeze(ctx, f.For, f.Parts...))
 

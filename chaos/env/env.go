@@ -68,8 +68,10 @@ type Options struct {
 	// Driver is that of the gateways, whose simulator is served; "": the sandbox.
 	Driver string
 	Binary string // of the service
-	BinDir string // with Temporal
-	Log    *slog.Logger
+	// LastBinary is that of the last release, with which everything begins; "": there is none.
+	LastBinary string
+	BinDir     string // with Temporal
+	Log        *slog.Logger
 }
 
 // Environment is everything that runs.
@@ -89,7 +91,8 @@ type Environment struct {
 	service    *rig.Service
 	addrs      []string // of the APIs
 	parts      map[schedule.Part]*Process
-	log        *os.File // the gateway's
+	releases   map[schedule.Release]string // their binaries
+	log        *os.File                    // the gateway's
 
 	mu    sync.Mutex // one kill, start or heal at a time
 	kills int        // of Temporal

@@ -60,6 +60,8 @@ func (e *Environment) prepareService(ctx context.Context, o Options) error {
 		e.parts[part].Probe = func(ctx context.Context) bool { return rig.Answers(ctx, e.API(i)+"/readyz") }
 	}
 
+	e.releases = map[schedule.Release]string{schedule.ThisRelease: o.Binary, schedule.LastRelease: o.LastBinary}
+
 	for i, part := range []schedule.Part{schedule.Worker0, schedule.Worker1} {
 		addr, err := rig.FreeAddress(ctx)
 		if err != nil {
@@ -68,6 +70,12 @@ func (e *Environment) prepareService(ctx context.Context, o Options) error {
 
 		e.parts[part] = newProcess(e, part, e.service.Workers[i])
 		e.parts[part].Setenv("METRICS_ADDR", addr)
+	}
+
+	if o.LastBinary != "" { // what is upgraded
+		for _, p := range e.parts {
+			p.SetPath(o.LastBinary)
+		}
 	}
 
 	return nil
@@ -199,6 +207,26 @@ func (e *Environment) Restart(ctx context.Context, pause time.Duration, parts ..
 	}
 
 	return ran, e.Start(ctx, parts...)
+}
+
+// Replace ends processes and starts them again after a pause, built from another release. It tells which of them ran.
+func (e *Environment) Replace(ctx context.Context, f schedule.Fault) ([]schedule.Part, error) {
+	ran := eachPart(f.Parts, func(part schedule.Part) bool {
+		e.parts[part].SetPath(e.releases[f.Release])
+
+		if f.Hard {
+			return e.parts[part].Kill()
+		}
+
+		return e.parts[part].Stop()
+	})
+
+	select {
+	case <-ctx.Done():
+	case <-time.After(f.For):
+	}
+
+	return ran, e.Start(ctx, f.Parts...)
 }
 
 // Freeze stops processes from running for a while, and tells which of them ran.

@@ -24,6 +24,17 @@ const (
 	ClockWrong FaultKind = "clock wrong"
 	// ClockOverMidnight puts the clock of workers on another day in Riyadh: before the last midnight, or after the next.
 	ClockOverMidnight FaultKind = "clock over midnight"
+	// Replace is of schedules of an upgrade: a process ends and comes back as another release.
+	Replace FaultKind = "replace"
+)
+
+// Release is what a process is built from.
+type Release string
+
+// The releases: this is what the harness is built from.
+const (
+	LastRelease Release = "the last release"
+	ThisRelease Release = "this version"
 )
 
 // Trigger is a moment at which a kill is sharper than at any time by the clock: between an effect and the word of it.
@@ -67,6 +78,9 @@ type Fault struct {
 	Order *GatewayFault // of Misbehaves
 	// On is what a Kill waits for from At on, as long as the run's lastMoment; "": nothing, it comes at At.
 	On Trigger
+	// Release is that of what a Replace starts; Hard ends what was there as kill -9 does.
+	Release Release
+	Hard    bool
 }
 
 // GatewayFault is a body of POST /sandbox/faults.
@@ -184,7 +198,7 @@ func (d draw) fault() Fault {
 		if d.chance(50) {
 			f.Shift = -f.Shift
 		}
-	case CutGateway, RefuseGateway: // for as long as it lasts
+	case CutGateway, RefuseGateway, Replace: // for as long as it lasts
 	case SlowGateway:
 		f.Delay = d.pause(shortestPause, longestDelay)
 	case Misbehaves:

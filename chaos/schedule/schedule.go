@@ -115,6 +115,32 @@ func (s Schedule) WithBackup() Schedule {
 	return s
 }
 
+// The replacements of a schedule of an upgrade: enough for both releases to be at work most of the time, and for one to come back.
+const (
+	minReplacements = 4
+	maxReplacements = 8
+	hardPercent     = 40
+)
+
+// WithUpgrade is the schedule with processes replaced by the last release and by this version, in any order, forward and back.
+func (s Schedule) WithUpgrade() Schedule {
+	const upgrade = 1 << 40 // apart from the numbers of WithBackup
+
+	d := draw{rand.New(rand.NewPCG(s.Seed, upgrade|uint64(s.Number)))} //nolint:gosec // repeatable is what it has to be
+	s.Faults = slices.Clone(s.Faults)
+
+	for range d.between(minReplacements, maxReplacements) {
+		s.Faults = append(s.Faults, Fault{
+			At: d.moment(), Kind: Replace, Parts: oneOf(d, processes), For: d.pause(shortestPause, longestOutage), Hard: d.chance(hardPercent),
+			Release: oneOf(d, []weighted[Release]{{1, LastRelease}, {1, ThisRelease}}),
+		})
+	}
+
+	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return int(a.At - b.At) })
+
+	return s
+}
+
 // WrongDay reports whether a worker's clock is on another day for a while.
 func (s Schedule) WrongDay() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Kind == ClockOverMidnight })

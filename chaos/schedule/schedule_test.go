@@ -3,6 +3,7 @@ package schedule_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -126,6 +127,37 @@ func TestWithBackup(t *testing.T) {
 		require.Len(t, once.Faults, len(plain.Faults)+1)
 		require.Equal(t, 1, strings.Count(once.String(), string(schedule.RefuseGateway)))
 	}
+}
+
+// TestWithUpgrade: processes of both kinds are replaced by both releases, by a stop and by a kill; the same each time, and nothing else.
+func TestWithUpgrade(t *testing.T) {
+	t.Parallel()
+
+	seen := map[string]int{}
+
+	for n := range 50 {
+		plain := schedule.New(7, n)
+		before, once := plain.String(), plain.WithUpgrade()
+
+		require.Equal(t, once, plain.WithUpgrade())
+		require.Equal(t, before, plain.String())
+
+		replaced := 0
+
+		for _, f := range once.Faults {
+			if f.Kind == schedule.Replace {
+				replaced++
+				seen[string(f.Release)]++
+				seen[strconv.FormatBool(f.Hard)]++
+				seen[string(f.Parts[0])]++
+			}
+		}
+
+		require.Len(t, once.Faults, len(plain.Faults)+replaced)
+		require.GreaterOrEqual(t, replaced, 4)
+	}
+
+	require.Len(t, seen, 2+2+4)
 }
 
 // TestWith: everything that is paid is paid with something that is offered.

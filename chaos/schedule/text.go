@@ -148,6 +148,13 @@ func (f Fault) String() string {
 		return fmt.Sprintf("%s for %d ms", f.Kind, f.For.Milliseconds())
 	case BreakConnections:
 		return string(f.Kind)
+	case Replace:
+		end := "a stop"
+		if f.Hard {
+			end = "kill -9"
+		}
+
+		return fmt.Sprintf("%s %s by %s, after %s and %d ms", f.Kind, strings.Join(parts, ", "), f.Release, end, f.For.Milliseconds())
 	default:
 		text := fmt.Sprintf("%s of %s, for %d ms", f.Kind, strings.Join(parts, ", "), f.For.Milliseconds())
 		if f.On != "" {

@@ -6,6 +6,7 @@ package rig
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 
@@ -36,4 +37,38 @@ func Build(ctx context.Context, name string, flags ...string) (string, error) {
 	}
 
 	return path, nil
+}
+
+// BuildAt builds the service as it was at a commit of this clone, and returns the path of the binary in BinDir. One that is there is kept.
+func BuildAt(ctx context.Context, commit, name string, flags ...string) (string, error) {
+	dir, err := BinDir()
+	if err != nil {
+		return "", err
+	}
+
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+
+	tree, err := os.MkdirTemp("", "rihla-release-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(tree)
+
+	draft := filepath.Join(tree, "rihla.new")
+	script := `git -C "$0" archive "$1" | tar -x -C "$2" && cd "$2" && shift 2 && go build "$@" rihla`
+	args := append([]string{"-euo", "pipefail", "-c", script, filepath.Dir(filepath.Dir(dir)), commit, tree}, append(flags, "-o", draft)...)
+
+	if text, err := exec.CommandContext(ctx, "bash", args...).CombinedOutput(); err != nil { //nolint:gosec // a commit of ours
+		return "", fmt.Errorf("build the service as it was at %s: %w\n%s", commit, err, text)
+	}
+
+	text, err := os.ReadFile(draft) //nolint:gosec // made above
+	if err != nil {
+		return "", err
+	}
+
+	return path, os.WriteFile(path, text, 0o755) //nolint:gosec // a program
 }

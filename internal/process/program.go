@@ -79,6 +79,13 @@ func (p *Program) Setenv(name, value string) {
 	p.Settings[name] = value
 }
 
+// SetPath changes what the next start runs.
+func (p *Program) SetPath(path string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Path = path
+}
+
 // Kill ends the process at once, as kill -9 does, and waits until it is gone; false when it did not run.
 func (p *Program) Kill() bool {
 	child := p.ask()

@@ -45,7 +45,9 @@ type PointOfNoReturn struct {
 }
 
 // perMillion is how long the work on a million rows takes: five times what BenchmarkMigrationWork measured with the table in memory.
-var perMillion = map[string]time.Duration{"read": 500 * time.Millisecond, "index": 1500 * time.Millisecond, "rewrite": 2500 * time.Millisecond}
+var perMillion = map[string]time.Duration{
+	"read": 500 * time.Millisecond, "index": 1500 * time.Millisecond, "rewrite": 2500 * time.Millisecond,
+}
 
 // ErrTooOld says that a release between has to be applied first.
 var ErrTooOld = errors.New("this version cannot begin with the schema of the database")

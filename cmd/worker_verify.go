@@ -1,0 +1,98 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"rihla/worker"
+)
+
+// errDoesNotReplay ends the command with 1; what was found is printed already.
+var errDoesNotReplay = errors.New("this build cannot take on all workflows: do not start its workers")
+
+func newWorkerVerify() *cobra.Command {
+	var (
+		since time.Duration
+		limit int
+	)
+
+	verify := &cobra.Command{
+		Use:   "verify",
+		Short: "Replay the histories of running and recent workflows with this build; exit 1 if one does not replay",
+		Long: "Read the histories of running workflows, and of those that ended within --since, and replay them with the workflows of\n" +
+			"this build, as its workers would. Nothing is changed. The exit status is 1 when a history does not replay, when a workflow\n" +
+			"of a type runs that this build does not have, or when Temporal cannot be read. It needs the worker's Temporal settings\n" +
+			"and TEMPORAL_CODEC_KEYS.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(nil)
+			if err != nil {
+				return err
+			}
+
+			if limit < 1 {
+				return errors.New("--limit is at least 1")
+			}
+
+			temporal, err := dialTemporal(cfg)
+			if err != nil {
+				return err
+			}
+			defer temporal.Close()
+
+			o := client.Options{}
+			temporal.codec.Install(&o)
+
+			found, err := worker.Verify(cmd.Context(), temporal, worker.VerifyOptions{
+				Namespace: temporal.namespace, Queue: cfg.Temporal.TaskQueue, Data: o.DataConverter, Failures: o.FailureConverter,
+				Since: time.Now().Add(-since), Limit: limit,
+			})
+			if err != nil {
+				return err
+			}
+
+			return printVerified(cmd.OutOrStdout(), found)
+		},
+	}
+	verify.Flags().DurationVar(&since, "since", 24*time.Hour, "how far back workflows that have ended are replayed")
+	verify.Flags().IntVar(&limit, "limit", 1000, "how many of one type are replayed at most, of those that run and of those that have ended")
+
+	return verify
+}
+
+// printVerified says what was replayed, and what of it this build cannot take on.
+func printVerified(w io.Writer, v worker.Verified) error {
+	var b strings.Builder
+
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "Workflow\tRunning\tEnded")
+
+	for _, t := range v.Types {
+		fmt.Fprintf(table, "%s\t%d of %d\t%d of %d\n", t.Name, t.Running, t.AllRunning, t.Ended, t.AllEnded)
+	}
+
+	if err := table.Flush(); err != nil {
+		return err
+	}
+
+	for _, f := range v.Failed {
+		fmt.Fprintf(&b, "\n%s %s, run %s, does not replay: %v\n", f.Type, f.WorkflowID, f.RunID, f.Err)
+	}
+
+	if v.Unknown > 0 {
+		fmt.Fprintf(&b, "\n%d workflows of other types are running.\n", v.Unknown)
+	}
+
+	if _, err := io.WriteString(w, b.String()); err != nil || v.OK() {
+		return err
+	}
+
+	return errDoesNotReplay
+}
