@@ -232,7 +232,8 @@ func chaos(ctx context.Context, w *World, log io.Writer, units []Unit) ([]string
 
 	for _, args := range [][]string{
 		{"--seed", "1", "--schedules", "5"},
-		{"--seed", strconv.FormatUint(seed, 10), "--schedules", "15"},
+		{"--seed", strconv.FormatUint(seed, 10), "--schedules", "12"},
+		{"--seed", strconv.FormatUint(seed, 10), "--schedules", "4", "--upgrade"},
 	} {
 		args = append([]string{"900", "go", "run", "./chaos", "--environments", "2"}, args...)
 		if err := w.Command(ctx, log, "timeout", args...); err != nil {

@@ -49,8 +49,10 @@ func TestPlanOfAnUpgrade(t *testing.T) {
 	t.Parallel()
 	s := asOf(t, "0005")
 
-	for _, statement := range []string{`INSERT INTO users (id, name, email, role, password_hash)
-		SELECT gen_random_uuid(), 'User', 'user-' || n || '@rihla.test', 'END_USER', 'x' FROM generate_series(1, 500) AS n`, "ANALYZE users"} {
+	for _, statement := range []string{
+		`INSERT INTO providers (id, name, email, phone, commission_rate)
+			SELECT gen_random_uuid(), 'Provider', n || '@rihla.test', '0500000000', 0.1 FROM generate_series(1, 500) AS n`, "ANALYZE providers",
+	} {
 		_, err := s.Raw.ExecContext(t.Context(), statement)
 		require.NoError(t, err)
 	}
@@ -58,7 +60,7 @@ func TestPlanOfAnUpgrade(t *testing.T) {
 	p, err := s.Plan(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "1.0.0", p.From.Version)
-	require.Len(t, p.NoReturn, len(mustReleases(t))-1)
+	require.Equal(t, "1.1.0", p.NoReturn[0].Release.Version)
 	require.False(t, p.NoReturn[0].Passed)
 
 	var seen bool
@@ -67,11 +69,11 @@ func TestPlanOfAnUpgrade(t *testing.T) {
 		require.Greater(t, step.Name, "0005")
 
 		for _, e := range step.Effects {
-			if e.Migration == "0063" && e.Table == "users" {
+			if e.Migration == "0063" && e.Table == "providers" {
 				seen = true
 
 				require.Equal(t, PlanEffect{
-					migrations.Effect{Migration: "0063", Table: "users", Lock: "AccessExclusiveLock", Work: "read"}, 500, perMillion["read"] / 2000,
+					migrations.Effect{Migration: "0063", Table: "providers", Lock: "RowExclusiveLock", Work: "read"}, 500, perMillion["read"] / 2000,
 				}, e)
 			}
 		}
@@ -113,15 +115,6 @@ func TestPlanOfTheNewestSchema(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, p.To, *p.From)
 	require.Empty(t, p.Steps)
-}
-
-func mustReleases(t *testing.T) []migrations.Release {
-	t.Helper()
-
-	all, err := migrations.Releases()
-	require.NoError(t, err)
-
-	return all
 }
 
 // BenchmarkMigrationWork is where perMillion comes from: what takes as long as a table is large, on a million rows as wide as payments.
