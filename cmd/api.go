@@ -47,7 +47,11 @@ func newAPI() *cobra.Command {
 			slog.SetDefault(telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App))
 
 			registry := prometheus.NewRegistry()
-			metrics := telemetry.NewMetrics(registry)
+
+			metrics, err := newMetrics(registry)
+			if err != nil {
+				return err
+			}
 
 			var serves atomic.Bool
 

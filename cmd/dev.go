@@ -105,7 +105,9 @@ const demoLines = -1
 // When it fails nothing is left running.
 func startDevEnv(ctx context.Context, cfg config.Config, progress *slog.Logger, lines int) (h *devEnv, err error) {
 	h = &devEnv{cfg: cfg, progress: progress, lines: lines, registry: prometheus.NewRegistry()}
-	h.metrics = telemetry.NewMetrics(h.registry)
+	if h.metrics, err = newMetrics(h.registry); err != nil {
+		return nil, err
+	}
 
 	defer func() {
 		if err != nil {

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
 	"rihla/api"
+	"rihla/internal/telemetry"
+	"rihla/migrations"
 )
 
 func newVersion() *cobra.Command {
@@ -26,6 +30,19 @@ func newVersion() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// newMetrics are the figures of a process, with what it is built from.
+func newMetrics(registry *prometheus.Registry) (*telemetry.Metrics, error) {
+	all, err := migrations.Releases()
+	if err != nil {
+		return nil, err
+	}
+
+	m := telemetry.NewMetrics(registry)
+	m.Built(all[len(all)-1].Version, strings.TrimPrefix(commit(), "commit "))
+
+	return m, nil
 }
 
 // commit is what the Go toolchain has noted of the source: nothing when it was built outside of a repository.

@@ -29,7 +29,10 @@ func newWorker() *cobra.Command {
 
 			slog.SetDefault(telemetry.NewLogger(cmd.ErrOrStderr(), cfg.App))
 
-			metrics := telemetry.NewMetrics(prometheus.NewRegistry())
+			metrics, err := newMetrics(prometheus.NewRegistry())
+			if err != nil {
+				return err
+			}
 
 			var polls atomic.Bool
 
@@ -52,7 +55,7 @@ func newWorker() *cobra.Command {
 			return nil
 		},
 	}
-	w.AddCommand(newWorkerVerify())
+	w.AddCommand(newWorkerVerify(), newWorkerPromote(), newWorkerRollback())
 
 	return w
 }

@@ -11,17 +11,64 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
+	"rihla/internal/config"
 	"rihla/worker"
 )
 
 // errDoesNotReplay ends the command with 1; what was found is printed already.
 var errDoesNotReplay = errors.New("this build cannot take on all workflows: do not start its workers")
 
+// replays says which histories are replayed.
+type replays struct {
+	since time.Duration
+	limit int
+}
+
+func (r *replays) flags(c *cobra.Command) {
+	c.Flags().DurationVar(&r.since, "since", 24*time.Hour, "how far back workflows that have ended are replayed")
+	c.Flags().IntVar(&r.limit, "limit", 1000, "how many of one type are replayed at most, of those that run and of those that have ended")
+}
+
+// verify replays them and prints what it found.
+func (r *replays) verify(cmd *cobra.Command) (config.Config, *orchestrator, worker.VerifyOptions, error) {
+	var o worker.VerifyOptions
+
+	cfg, err := loadConfig(nil)
+	if err != nil {
+		return cfg, nil, o, err
+	}
+
+	if r.limit < 1 {
+		return cfg, nil, o, errors.New("--limit is at least 1")
+	}
+
+	temporal, err := dialTemporal(cfg)
+	if err != nil {
+		return cfg, nil, o, err
+	}
+
+	decrypts := client.Options{}
+	temporal.codec.Install(&decrypts)
+
+	o = worker.VerifyOptions{
+		Namespace: temporal.namespace, Queue: cfg.Temporal.TaskQueue, Data: decrypts.DataConverter, Failures: decrypts.FailureConverter,
+		Since: time.Now().Add(-r.since), Limit: r.limit,
+	}
+
+	found, err := worker.Verify(cmd.Context(), temporal, o)
+	if err == nil {
+		err = printVerified(cmd.OutOrStdout(), found)
+	}
+
+	if err != nil {
+		temporal.Close()
+	}
+
+	return cfg, temporal, o, err
+}
+
 func newWorkerVerify() *cobra.Command {
-	var (
-		since time.Duration
-		limit int
-	)
+	var r replays
 
 	verify := &cobra.Command{
 		Use:   "verify",
@@ -32,37 +79,15 @@ func newWorkerVerify() *cobra.Command {
 			"and TEMPORAL_CODEC_KEYS.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(nil)
-			if err != nil {
-				return err
+			_, temporal, _, err := r.verify(cmd)
+			if err == nil {
+				temporal.Close()
 			}
 
-			if limit < 1 {
-				return errors.New("--limit is at least 1")
-			}
-
-			temporal, err := dialTemporal(cfg)
-			if err != nil {
-				return err
-			}
-			defer temporal.Close()
-
-			o := client.Options{}
-			temporal.codec.Install(&o)
-
-			found, err := worker.Verify(cmd.Context(), temporal, worker.VerifyOptions{
-				Namespace: temporal.namespace, Queue: cfg.Temporal.TaskQueue, Data: o.DataConverter, Failures: o.FailureConverter,
-				Since: time.Now().Add(-since), Limit: limit,
-			})
-			if err != nil {
-				return err
-			}
-
-			return printVerified(cmd.OutOrStdout(), found)
+			return err
 		},
 	}
-	verify.Flags().DurationVar(&since, "since", 24*time.Hour, "how far back workflows that have ended are replayed")
-	verify.Flags().IntVar(&limit, "limit", 1000, "how many of one type are replayed at most, of those that run and of those that have ended")
+	r.flags(verify)
 
 	return verify
 }

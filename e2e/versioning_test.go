@@ -2,6 +2,8 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"rihla/e2e/harness"
+	"rihla/internal/process"
 	"rihla/models"
 )
 
@@ -223,4 +226,96 @@ func TestVerifyReplaysWhatRuns(t *testing.T) {
 	s.Worker.Start()
 	require.NoError(t, s.Pay(*waits.Payment.CheckoutURL, "succeed"))
 	customer.Await(waits.ID)
+}
+
+// TestPromoteAndRollback: a version takes over by a ramp that is watched, and gives the work back when it fails a task; the version before
+// takes over again at once.
+func TestPromoteAndRollback(t *testing.T) {
+	t.Parallel()
+
+	s := harness.Start(t, harness.Options{})
+	customer := s.As(models.RoleEndUser)
+	deployment := "test-" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	deployed := func(build string) map[string]string {
+		return map[string]string{"TEMPORAL_DEPLOYMENT_NAME": deployment, "TEMPORAL_BUILD_ID": build}
+	}
+	onBuild := func(build string) {
+		t.Helper()
+
+		b := customer.Book(1)
+		require.Equal(t, build, ranOn(t, s, models.PaymentWorkflowID(b.Payment.TransactionID)))
+		require.NoError(t, s.Pay(*b.Payment.CheckoutURL, "succeed"))
+		customer.Await(b.ID)
+	}
+
+	text, err := s.Command("", "worker", "promote")
+	require.Error(t, err)
+	require.Contains(t, text, "TEMPORAL_BUILD_ID is missing")
+
+	one := s.NewWorker(deployed("build-1"))
+	two := s.NewWorker(deployed("build-2"))
+
+	// A version whose workers fail: it is given everything, and gives it back.
+	bad := worker.New(s.Temporal, s.Queue, worker.Options{DeploymentOptions: worker.DeploymentOptions{
+		UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: deployment, BuildID: "bad"},
+		DefaultVersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
+	}})
+	bad.RegisterWorkflowWithOptions(func(workflow.Context) error { panic("of a bad build") }, workflow.RegisterOptions{Name: "Payment"})
+	require.NoError(t, bad.Start())
+	t.Cleanup(bad.Stop)
+
+	handle := s.Temporal.WorkerDeploymentClient().GetHandle(deployment)
+	require.EventuallyWithT(t, func(c *assert.CollectT) { // Temporal has heard of all three
+		for _, build := range []string{"build-1", "build-2", "bad"} {
+			_, err := handle.DescribeVersion(t.Context(), client.WorkerDeploymentDescribeVersionOptions{BuildID: build})
+			require.NoError(c, err)
+		}
+	}, patience, 200*time.Millisecond)
+
+	promoted := make(chan string, 1)
+
+	go func() {
+		settings := maps.Clone(one.Settings)
+		maps.Copy(settings, deployed("bad"))
+
+		text, err := s.CommandOf(&harness.Process{Program: &process.Program{Settings: settings}}, "worker", "promote", "--ramp", "100", "--watch", "2m")
+		promoted <- text + fmt.Sprint(err)
+	}()
+
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		d, err := handle.Describe(t.Context(), client.WorkerDeploymentDescribeOptions{})
+		require.NoError(c, err)
+		require.InDelta(c, 100, d.Info.RoutingConfig.RampingVersionPercentage, 0)
+	}, patience, 200*time.Millisecond)
+
+	failing, err := s.Temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "payment/" + uuid.NewString(), TaskQueue: s.Queue}, "Payment")
+	require.NoError(t, err)
+
+	said := <-promoted
+	require.Contains(t, said, failing.GetID()+" cannot go on")
+	require.Contains(t, said, "bad gets no more work")
+	require.Contains(t, said, "exit status 1")
+	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), failing.GetID(), "", "seen"))
+	onBuild("")
+
+	// Versions that do their work, and the way back.
+	for _, step := range []struct {
+		process *harness.Process
+		build   string
+		args    []string
+	}{
+		{one, "build-1", []string{"promote", "--ramp", "50", "--watch", "3s"}},
+		{two, "build-2", []string{"promote", "--ramp", "0"}},
+		{one, "build-1", []string{"rollback"}},
+	} {
+		text, err := s.CommandOf(step.process, append([]string{"worker"}, step.args...)...)
+		require.NoError(t, err, text)
+		require.Contains(t, text, step.build+" is current")
+		onBuild(step.build)
+	}
+
+	text, err = s.CommandOf(one, "worker", "rollback")
+	require.NoError(t, err, text)
+	require.Contains(t, text, "is current already")
+	s.Worker.Stop()
 }

@@ -15,6 +15,11 @@ func (s *Stack) Command(stdin string, args ...string) (string, error) {
 	return s.command(s.API.Settings, stdin, args)
 }
 
+// CommandOf is Command with the settings of a process.
+func (s *Stack) CommandOf(p *Process, args ...string) (string, error) {
+	return s.command(p.Settings, "", args)
+}
+
 // OwnersCommand is Command as the role that owns the tables.
 func (s *Stack) OwnersCommand(args ...string) (string, error) {
 	env := maps.Clone(s.API.Settings)

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"database/sql"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -88,6 +89,14 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 	)
 
 	return m
+}
+
+// Built says what this process is built from, rihla_build_info: two releases beside each other are told apart by it.
+func (m *Metrics) Built(version, commit string) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "build_info", Help: "1, with what the process is built from.",
+		ConstLabels: prometheus.Labels{"version": version, "commit": commit, "go": runtime.Version()},
+	}, func() float64 { return 1 }))
 }
 
 // WatchPool shows the figures of a part's database pool, go_sql_…: connections in use, and how long was waited for one.

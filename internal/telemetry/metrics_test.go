@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"testing"
 	"time"
 
@@ -32,6 +33,8 @@ func TestMetrics(t *testing.T) {
 	m.WebhooksSilent(models.ChannelWalletA)
 	m.GatewayWaited(models.AccountWalletB, "refund", 60*time.Millisecond)
 
+	m.Built("1.2.0", "f0fced20c0de")
+
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	require.Equal(t, http.StatusOK, answer.Code)
@@ -52,6 +55,7 @@ func TestMetrics(t *testing.T) {
 		`rihla_gateway_call_wait_seconds_bucket{calls="refund",gateway="wallet_b",le="0.05"} 0`,
 		`rihla_gateway_call_wait_seconds_bucket{calls="refund",gateway="wallet_b",le="0.1"} 1`,
 		`rihla_status_polls_total{channel="wallet_a",outcome="news"} 1`, `rihla_webhook_silence_rounds_total{channel="wallet_a"} 1`,
+		`rihla_build_info{commit="f0fced20c0de",go="` + runtime.Version() + `",version="1.2.0"} 1`,
 		`go_goroutines `,
 	} {
 		require.Contains(t, answer.Body.String(), line)

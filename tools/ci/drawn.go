@@ -243,3 +243,21 @@ func chaos(ctx context.Context, w *World, log io.Writer, units []Unit) ([]string
 
 	return names(units), nil
 }
+
+// newerPostgres runs the tests of statements on one of the versions after the oldest, which all other tests run on.
+func newerPostgres(ctx context.Context, w *World, log io.Writer, units []Unit) ([]string, error) {
+	drawn, err := strconv.ParseUint(w.Tree.Commit[:7], 16, 32)
+	if err != nil {
+		return nil, err
+	}
+
+	const oldest, versions = 16, 3
+
+	err = w.Command(ctx, log, "tools/postgres/run", strconv.FormatUint(oldest+drawn%versions, 10),
+		"go", "test", "-count=1", "-p", "1", "-timeout", "20m", "./internal/store/...", "./internal/audit")
+	if err != nil {
+		return nil, err
+	}
+
+	return names(units), nil
+}

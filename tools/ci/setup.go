@@ -17,6 +17,7 @@ var setUp = map[string]string{
 	"temporal": `[ -x .data/bin/temporal ] || { mkdir -p .data/bin &&
 		GOWORK=off go -C tools build -mod=readonly -o ../.data/bin/temporal github.com/temporalio/cli/cmd/temporal; }`,
 	"npm migrations": `cd tools/migrations && npm ci --ignore-scripts --no-audit --no-fund`,
+	"npm postgres":   `cd tools/postgres && npm ci --ignore-scripts --no-audit --no-fund`,
 	"npm openapi":    `cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund`,
 	"npm typescript": `cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund`,
 	"npm clients":    `cd e2e/clients && npm ci --ignore-scripts --no-audit --no-fund`,

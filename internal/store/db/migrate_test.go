@@ -3,6 +3,8 @@ package db_test
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -83,4 +85,20 @@ func TestMigrateInParallel(t *testing.T) {
 	files, err := fs.Glob(migrations.FS, "*.up.sql")
 	require.NoError(t, err)
 	require.EqualValues(t, len(files), applied.Load())
+}
+
+// TestServerIsNewEnough: the oldest that the service runs on, and where a version is asked for, that one (tools/postgres/run).
+func TestServerIsNewEnough(t *testing.T) {
+	t.Parallel()
+
+	_, conn := storetest.OpenAt(t, storetest.Database(t), models.DefaultPolicies())
+
+	var major int
+
+	require.NoError(t, conn.QueryRowContext(t.Context(), "SELECT current_setting('server_version_num')::int / 10000").Scan(&major))
+	require.GreaterOrEqual(t, major, 15)
+
+	if asked := os.Getenv("POSTGRES_MAJOR"); asked != "" {
+		require.Equal(t, asked, strconv.Itoa(major))
+	}
 }

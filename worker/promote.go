@@ -1,0 +1,227 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+)
+
+// PromoteOptions say how a version of the workers takes over.
+type PromoteOptions struct {
+	VerifyOptions
+
+	Deployment, BuildID string
+	// Ramp is how much of all work it gets first, in percent, and for how long it is watched; 0: everything at once.
+	Ramp  float32
+	Watch time.Duration
+	// Report gets each step in words.
+	Report func(format string, args ...any)
+}
+
+// ErrNotPromoted says that the version is not the current one: it could not take on what runs, or did not do its work.
+var ErrNotPromoted = errors.New("not promoted")
+
+const (
+	// callPatience is how long one call of the deployment may take. One was seen to wait for half a minute without an answer.
+	callPatience = 15 * time.Second
+	// watchEvery is how often the version is looked at while it ramps.
+	watchEvery = 2 * time.Second
+	// stuckAttempts is from which attempt on a workflow task counts as failing: the first may be lost with its worker.
+	stuckAttempts = 3
+	// watchedRuns is how many of the version's running workflows are looked at each time.
+	watchedRuns = 50
+)
+
+// Promote makes the version current when its workers poll and, ramping, fail no task. Histories have been replayed before (Verify). When it
+// fails, the work goes back to the version before, and the error is ErrNotPromoted.
+func Promote(ctx context.Context, c client.Client, o PromoteOptions) error {
+	d := c.WorkerDeploymentClient().GetHandle(o.Deployment)
+
+	if err := polls(ctx, d, o); err != nil {
+		return err
+	}
+
+	if current, err := currentBuild(ctx, d); err != nil || current == o.BuildID {
+		if err == nil {
+			o.Report("%s is current already", o.BuildID)
+		}
+
+		return err
+	}
+
+	if o.Ramp > 0 {
+		if err := rampUp(ctx, c, d, o); err != nil {
+			return err
+		}
+	}
+
+	err := within(ctx, func(ctx context.Context) error {
+		_, err := d.SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{BuildID: o.BuildID})
+
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("make %s current: %w", o.BuildID, err)
+	}
+
+	o.Report("%s is current: all work goes to it", o.BuildID)
+
+	return nil
+}
+
+// polls makes sure that workers of the version are there.
+func polls(ctx context.Context, d client.WorkerDeploymentHandle, o PromoteOptions) error {
+	var queues int
+
+	err := within(ctx, func(ctx context.Context) error {
+		v, err := d.DescribeVersion(ctx, client.WorkerDeploymentDescribeVersionOptions{BuildID: o.BuildID})
+		queues = len(v.Info.TaskQueuesInfos)
+
+		return err
+	})
+	if _, none := errors.AsType[*serviceerror.NotFound](err); none || err == nil && queues == 0 {
+		return fmt.Errorf("%w: no worker of %s has polled; start its workers first", ErrNotPromoted, o.BuildID)
+	}
+
+	if err != nil {
+		return fmt.Errorf("describe %s: %w", o.BuildID, err)
+	}
+
+	o.Report("workers of %s poll %d task queues", o.BuildID, queues)
+
+	return nil
+}
+
+// currentBuild is the version that gets the work; "": workers without versions do.
+func currentBuild(ctx context.Context, d client.WorkerDeploymentHandle) (build string, err error) {
+	err = within(ctx, func(ctx context.Context) error {
+		found, err := d.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
+		if v := found.Info.RoutingConfig.CurrentVersion; v != nil {
+			build = v.BuildID
+		}
+
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("describe the deployment: %w", err)
+	}
+
+	return build, nil
+}
+
+// rampUp gives the version a part of the work and watches it. What goes wrong takes the part away again, a cancelled ctx too.
+func rampUp(ctx context.Context, c client.Client, d client.WorkerDeploymentHandle, o PromoteOptions) error {
+	ramp := func(ctx context.Context, build string, percent float32) error {
+		return within(ctx, func(ctx context.Context) error {
+			_, err := d.SetRampingVersion(ctx, client.WorkerDeploymentSetRampingVersionOptions{BuildID: build, Percentage: percent})
+
+			return err
+		})
+	}
+
+	if err := ramp(ctx, o.BuildID, o.Ramp); err != nil {
+		return fmt.Errorf("ramp %s: %w", o.BuildID, err)
+	}
+
+	o.Report("%s gets %v %% of the work for %v", o.BuildID, o.Ramp, o.Watch)
+
+	trouble := watch(ctx, c, o)
+	if trouble == nil {
+		return nil
+	}
+
+	if err := ramp(context.WithoutCancel(ctx), "", 0); err != nil {
+		return errors.Join(trouble, fmt.Errorf("it still gets %v %% of the work; take it away by `temporal worker deployment "+
+			"set-ramping-version --delete`: %w", o.Ramp, err))
+	}
+
+	o.Report("%s gets no more work", o.BuildID)
+
+	return trouble
+}
+
+// watch returns what goes wrong on the version within o.Watch.
+func watch(ctx context.Context, c client.Client, o PromoteOptions) error {
+	since := time.Now()
+	on := fmt.Sprintf("TemporalWorkerDeploymentVersion = '%s:%s'", o.Deployment, o.BuildID)
+
+	for {
+		failed, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+			Namespace: o.Namespace,
+			Query:     fmt.Sprintf("%s AND ExecutionStatus = 'Failed' AND CloseTime > '%s'", on, since.UTC().Format(time.RFC3339Nano)),
+		})
+		if err != nil {
+			return fmt.Errorf("count failed workflows: %w", err)
+		}
+
+		if n := failed.GetCount(); n > 0 {
+			return fmt.Errorf("%w: %d workflows failed on %s", ErrNotPromoted, n, o.BuildID)
+		}
+
+		v := o.VerifyOptions
+		v.Limit = watchedRuns
+
+		runs, err := listRuns(ctx, c, v, on+" AND ExecutionStatus = 'Running'")
+		if err != nil {
+			return fmt.Errorf("list its workflows: %w", err)
+		}
+
+		if err := stuck(ctx, c, runs); err != nil {
+			return err
+		}
+
+		if time.Since(since) >= o.Watch {
+			o.Report("%d of its workflows run, and none failed", len(runs))
+
+			return nil
+		}
+
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(watchEvery):
+		}
+	}
+}
+
+// stuck finds a workflow whose task is tried again and again.
+func stuck(ctx context.Context, c client.Client, runs []*commonpb.WorkflowExecution) error {
+	for _, run := range runs {
+		d, err := c.DescribeWorkflowExecution(ctx, run.GetWorkflowId(), run.GetRunId())
+		if err != nil {
+			return fmt.Errorf("describe %s: %w", run.GetWorkflowId(), err)
+		}
+
+		if n := d.GetPendingWorkflowTask().GetAttempt(); n >= stuckAttempts {
+			return fmt.Errorf("%w: %s cannot go on, its task is tried for the %d. time", ErrNotPromoted, run.GetWorkflowId(), n)
+		}
+	}
+
+	return nil
+}
+
+// within tries a call again until it is answered, each time for callPatience.
+func within(ctx context.Context, call func(context.Context) error) error {
+	const tries = 4
+
+	var err error
+
+	for range tries {
+		one, cancel := context.WithTimeout(ctx, callPatience)
+		err = call(one)
+
+		cancel()
+
+		if _, slow := errors.AsType[*serviceerror.DeadlineExceeded](err); !slow && !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
+	}
+
+	return err
+}
