@@ -34,8 +34,8 @@ const (
 	watchEvery = 2 * time.Second
 	// stuckAttempts is from which attempt on a workflow task counts as failing: the first may be lost with its worker.
 	stuckAttempts = 3
-	// watchedRuns is how many of the version's running workflows are looked at each time.
-	watchedRuns = 50
+	// watchedRuns is how many of the workflows that began meanwhile are looked at each time, the newest.
+	watchedRuns = 100
 )
 
 // Promote makes the version current when its workers poll and, ramping, fail no task. Histories have been replayed before (Verify). When it
@@ -146,7 +146,8 @@ func rampUp(ctx context.Context, c client.Client, d client.WorkerDeploymentHandl
 	return trouble
 }
 
-// watch returns what goes wrong on the version within o.Watch.
+// watch returns what goes wrong on the version within o.Watch. A workflow counts for it once its first task is done; one whose first task
+// fails is found among all that began meanwhile. What waited before has been replayed.
 func watch(ctx context.Context, c client.Client, o PromoteOptions) error {
 	since := time.Now()
 	on := fmt.Sprintf("TemporalWorkerDeploymentVersion = '%s:%s'", o.Deployment, o.BuildID)
@@ -167,9 +168,10 @@ func watch(ctx context.Context, c client.Client, o PromoteOptions) error {
 		v := o.VerifyOptions
 		v.Limit = watchedRuns
 
-		runs, err := listRuns(ctx, c, v, on+" AND ExecutionStatus = 'Running'")
+		runs, err := listRuns(ctx, c, v, fmt.Sprintf("TaskQueue = '%s' AND ExecutionStatus = 'Running' AND StartTime >= '%s'",
+			o.Queue, since.UTC().Format(time.RFC3339Nano)))
 		if err != nil {
-			return fmt.Errorf("list its workflows: %w", err)
+			return fmt.Errorf("list workflows: %w", err)
 		}
 
 		if err := stuck(ctx, c, runs); err != nil {
@@ -177,7 +179,7 @@ func watch(ctx context.Context, c client.Client, o PromoteOptions) error {
 		}
 
 		if time.Since(since) >= o.Watch {
-			o.Report("%d of its workflows run, and none failed", len(runs))
+			o.Report("no workflow failed; %d that began meanwhile run", len(runs))
 
 			return nil
 		}
