@@ -4,20 +4,17 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
 	"rihla/api"
-	"rihla/internal/telemetry"
 	"rihla/migrations"
 )
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of the API and what the binary was built from",
+		Short: "Print the version of the service and of its API, and what the binary was built from",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			doc, err := api.Document()
@@ -25,24 +22,27 @@ func newVersion() *cobra.Command {
 				return err
 			}
 
-			fmt.Fprintf(cmd.OutOrStdout(), "rihla %s (%s, %s, %s/%s)\n", doc.Info.Version, commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			version, err := release()
+			if err != nil {
+				return err
+			}
+
+			fmt.Fprintf(cmd.OutOrStdout(), "rihla %s (API %s, commit %s, %s, %s/%s)\n",
+				version, doc.Info.Version, commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 
 			return nil
 		},
 	}
 }
 
-// newMetrics are the figures of a process, with what it is built from.
-func newMetrics(registry *prometheus.Registry) (*telemetry.Metrics, error) {
+// release is the version of the service.
+func release() (string, error) {
 	all, err := migrations.Releases()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 
-	m := telemetry.NewMetrics(registry)
-	m.Built(all[len(all)-1].Version, strings.TrimPrefix(commit(), "commit "))
-
-	return m, nil
+	return all[len(all)-1].Version, nil
 }
 
 // commit is what the Go toolchain has noted of the source: nothing when it was built outside of a repository.
@@ -51,7 +51,7 @@ func commit() string {
 
 	build, _ := debug.ReadBuildInfo()
 	if build == nil {
-		return "commit unknown"
+		return "unknown"
 	}
 
 	revision, modified := "", ""
@@ -66,8 +66,8 @@ func commit() string {
 	}
 
 	if revision == "" {
-		return "commit unknown"
+		return "unknown"
 	}
 
-	return "commit " + revision + modified
+	return revision + modified
 }

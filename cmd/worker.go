@@ -60,6 +60,19 @@ func newWorker() *cobra.Command {
 	return w
 }
 
+// newMetrics are the figures of a process, with what it is built from.
+func newMetrics(registry *prometheus.Registry) (*telemetry.Metrics, error) {
+	version, err := release()
+	if err != nil {
+		return nil, err
+	}
+
+	m := telemetry.NewMetrics(registry)
+	m.Built(version, commit())
+
+	return m, nil
+}
+
 // serveMetrics answers /metrics on addr, and /healthz, which is 200 while the process is at work; of no addr, it serves nothing.
 func serveMetrics(ctx context.Context, addr string, m *telemetry.Metrics, works func() bool) (stop func(), err error) {
 	if addr == "" {

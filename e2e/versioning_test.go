@@ -319,5 +319,14 @@ func TestPromoteAndRollback(t *testing.T) {
 	text, err = s.CommandOf(one, "worker", "rollback")
 	require.NoError(t, err, text)
 	require.Contains(t, text, "is current already")
+
+	// A ramp begun by Temporal's command line: going back ends it.
+	_, err = handle.SetRampingVersion(t.Context(), client.WorkerDeploymentSetRampingVersionOptions{BuildID: "build-2", Percentage: 100})
+	require.NoError(t, err)
+
+	text, err = s.CommandOf(one, "worker", "rollback")
+	require.NoError(t, err, text)
+	require.Contains(t, text, "build-2 gets no more work")
+	onBuild("build-1")
 	s.Worker.Stop()
 }

@@ -39,7 +39,7 @@ const (
 )
 
 // Promote makes the version current when its workers poll and, ramping, fail no task. Histories have been replayed before (Verify). When it
-// fails, the work goes back to the version before, and the error is ErrNotPromoted.
+// fails, no part of the work is left to a version that is not current; what goes wrong on the version is ErrNotPromoted.
 func Promote(ctx context.Context, c client.Client, o PromoteOptions) error {
 	d := c.WorkerDeploymentClient().GetHandle(o.Deployment)
 
@@ -47,16 +47,48 @@ func Promote(ctx context.Context, c client.Client, o PromoteOptions) error {
 		return err
 	}
 
-	if current, err := currentBuild(ctx, d); err != nil || current == o.BuildID {
-		if err == nil {
-			o.Report("%s is current already", o.BuildID)
-		}
-
+	current, ramping, err := routing(ctx, d)
+	if err != nil {
 		return err
 	}
 
+	if current == o.BuildID && ramping == "" {
+		o.Report("%s is current already", o.BuildID)
+
+		return nil
+	}
+
+	if current != o.BuildID {
+		if err := takeOver(ctx, c, d, o); err != nil {
+			return errors.Join(err, endRamp(context.WithoutCancel(ctx), d, o))
+		}
+
+		if _, ramping, err = routing(ctx, d); err != nil {
+			return err
+		}
+	}
+
+	if ramping != "" { // of another version: some of the work would still go there
+		if err := endRamp(ctx, d, o); err != nil {
+			return err
+		}
+	}
+
+	o.Report("%s is current: all work goes to it", o.BuildID)
+
+	return nil
+}
+
+// takeOver makes the version current, after a ramp if there is to be one.
+func takeOver(ctx context.Context, c client.Client, d client.WorkerDeploymentHandle, o PromoteOptions) error {
 	if o.Ramp > 0 {
-		if err := rampUp(ctx, c, d, o); err != nil {
+		if err := ramp(ctx, d, o.BuildID, o.Ramp); err != nil {
+			return fmt.Errorf("ramp %s: %w", o.BuildID, err)
+		}
+
+		o.Report("%s gets %v %% of the work for %v", o.BuildID, o.Ramp, o.Watch)
+
+		if err := watch(ctx, c, o); err != nil {
 			return err
 		}
 	}
@@ -69,8 +101,6 @@ func Promote(ctx context.Context, c client.Client, o PromoteOptions) error {
 	if err != nil {
 		return fmt.Errorf("make %s current: %w", o.BuildID, err)
 	}
-
-	o.Report("%s is current: all work goes to it", o.BuildID)
 
 	return nil
 }
@@ -98,52 +128,50 @@ func polls(ctx context.Context, d client.WorkerDeploymentHandle, o PromoteOption
 	return nil
 }
 
-// currentBuild is the version that gets the work; "": workers without versions do.
-func currentBuild(ctx context.Context, d client.WorkerDeploymentHandle) (build string, err error) {
+// routing is the version that gets the work, and the one that gets a part of it; "": workers without versions, and none.
+func routing(ctx context.Context, d client.WorkerDeploymentHandle) (current, ramping string, err error) {
 	err = within(ctx, func(ctx context.Context) error {
 		found, err := d.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 		if v := found.Info.RoutingConfig.CurrentVersion; v != nil {
-			build = v.BuildID
+			current = v.BuildID
+		}
+
+		if v := found.Info.RoutingConfig.RampingVersion; v != nil {
+			ramping = v.BuildID
 		}
 
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("describe the deployment: %w", err)
+		return "", "", fmt.Errorf("describe the deployment: %w", err)
 	}
 
-	return build, nil
+	return current, ramping, nil
 }
 
-// rampUp gives the version a part of the work and watches it. What goes wrong takes the part away again, a cancelled ctx too.
-func rampUp(ctx context.Context, c client.Client, d client.WorkerDeploymentHandle, o PromoteOptions) error {
-	ramp := func(ctx context.Context, build string, percent float32) error {
-		return within(ctx, func(ctx context.Context) error {
-			_, err := d.SetRampingVersion(ctx, client.WorkerDeploymentSetRampingVersionOptions{BuildID: build, Percentage: percent})
+func ramp(ctx context.Context, d client.WorkerDeploymentHandle, build string, percent float32) error {
+	return within(ctx, func(ctx context.Context) error {
+		_, err := d.SetRampingVersion(ctx, client.WorkerDeploymentSetRampingVersionOptions{BuildID: build, Percentage: percent})
 
-			return err
-		})
+		return err
+	})
+}
+
+// endRamp takes the part of the work away from the version that ramps.
+func endRamp(ctx context.Context, d client.WorkerDeploymentHandle, o PromoteOptions) error {
+	_, ramping, err := routing(ctx, d)
+	if err == nil && ramping != "" {
+		if err = ramp(ctx, d, "", 0); err == nil {
+			o.Report("%s gets no more work", ramping)
+		}
 	}
 
-	if err := ramp(ctx, o.BuildID, o.Ramp); err != nil {
-		return fmt.Errorf("ramp %s: %w", o.BuildID, err)
+	if err != nil {
+		return fmt.Errorf("a part of the work may still go to a ramping version; take it away by `temporal worker deployment "+
+			"set-ramping-version --delete`: %w", err)
 	}
 
-	o.Report("%s gets %v %% of the work for %v", o.BuildID, o.Ramp, o.Watch)
-
-	trouble := watch(ctx, c, o)
-	if trouble == nil {
-		return nil
-	}
-
-	if err := ramp(context.WithoutCancel(ctx), "", 0); err != nil {
-		return errors.Join(trouble, fmt.Errorf("it still gets %v %% of the work; take it away by `temporal worker deployment "+
-			"set-ramping-version --delete`: %w", o.Ramp, err))
-	}
-
-	o.Report("%s gets no more work", o.BuildID)
-
-	return trouble
+	return nil
 }
 
 // watch returns what goes wrong on the version within o.Watch. A workflow counts for it once its first task is done; one whose first task

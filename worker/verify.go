@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -65,12 +63,9 @@ const replaysAtOnce = 4
 // Verify replays the histories of running and recent workflows with the workflows of this build. It changes nothing. Its error says that it
 // could not look; what it found is in Verified.
 func Verify(ctx context.Context, c client.Client, o VerifyOptions) (Verified, error) {
-	var (
-		out   Verified
-		names typeNames
-	)
+	var out Verified
 
-	workflows.Register(&names)
+	names := workflows.Names()
 
 	for _, name := range names {
 		of, failed, err := verifyType(ctx, c, o, name)
@@ -224,20 +219,8 @@ func replay(o VerifyOptions, run *commonpb.WorkflowExecution, history *historypb
 		return err
 	}
 
-	workflows.Register(replayed{replayer})
+	workflows.Register(replayer)
 
 	return replayer.ReplayWorkflowHistoryWithOptions(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history,
 		worker.ReplayWorkflowHistoryOptions{OriginalExecution: workflow.Execution{ID: run.GetWorkflowId(), RunID: run.GetRunId()}})
-}
-
-type replayed struct{ worker.WorkflowReplayer }
-
-func (r replayed) RegisterWorkflow(w any) { r.WorkflowReplayer.RegisterWorkflow(w) }
-
-// typeNames collects what is registered.
-type typeNames []string
-
-func (n *typeNames) RegisterWorkflow(w any) {
-	full := runtime.FuncForPC(reflect.ValueOf(w).Pointer()).Name()
-	*n = append(*n, full[strings.LastIndex(full, ".")+1:])
 }

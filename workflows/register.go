@@ -1,5 +1,11 @@
 package workflows
 
+import (
+	"reflect"
+	"runtime"
+	"strings"
+)
+
 // Registry is what workflows are entered in: a worker, a replayer or a test environment.
 type Registry interface {
 	RegisterWorkflow(w any)
@@ -20,4 +26,21 @@ func Register(r Registry) {
 	r.RegisterWorkflow(PollStatus)
 	r.RegisterWorkflow(Compare)
 	r.RegisterWorkflow(Review)
+}
+
+// Names are the types of all workflows, as they stand in histories.
+func Names() []string {
+	var n names
+
+	Register(&n)
+
+	return n
+}
+
+// names collects what is registered.
+type names []string
+
+func (n *names) RegisterWorkflow(w any) {
+	full := runtime.FuncForPC(reflect.ValueOf(w).Pointer()).Name()
+	*n = append(*n, full[strings.LastIndex(full, ".")+1:])
 }

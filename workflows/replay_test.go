@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +59,7 @@ func TestEveryKeptHistoryReplays(t *testing.T) {
 			// On a busy machine a second is no deadlock; workflowcheck looks for code that blocks.
 			replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true})
 			require.NoError(t, err)
-			workflows.Register(register{replayer})
+			workflows.Register(replayer)
 
 			logger := log.NewStructuredLogger(slog.New(slog.DiscardHandler))
 			require.NoError(t, replayer.ReplayWorkflowHistory(logger, history))
@@ -78,22 +76,12 @@ func TestEveryWorkflowHasAHistory(t *testing.T) {
 		recorded[history.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName()] = true
 	}
 
-	var registered names
-
-	workflows.Register(&registered)
+	registered := workflows.Names()
 	require.NotEmpty(t, registered)
 
 	for _, name := range registered {
 		require.True(t, recorded[name], "no history of %s: add a scenario to e2e/histories and record it", name)
 	}
-}
-
-// names collects what is registered.
-type names []string
-
-func (n *names) RegisterWorkflow(w any) {
-	full := runtime.FuncForPC(reflect.ValueOf(w).Pointer()).Name()
-	*n = append(*n, full[strings.LastIndex(full, ".")+1:])
 }
 
 // TestHistoriesStayAsTheyWere: what was recorded once stays, word for word, for runs like it may still be waiting; when none
@@ -151,8 +139,3 @@ func TestHistoriesStayAsTheyWere(t *testing.T) {
 
 	require.Empty(t, added, "new histories: RECORD_HISTORIES=1 go test ./workflows -run TestHistoriesStayAsTheyWere adds their digests")
 }
-
-// register narrows the replayer to what workflows.Register wants.
-type register struct{ worker.WorkflowReplayer }
-
-func (r register) RegisterWorkflow(w any) { r.WorkflowReplayer.RegisterWorkflow(w) }

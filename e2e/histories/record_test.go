@@ -57,17 +57,13 @@ func replayRun(t *testing.T, s *harness.Stack, name string, run *commonpb.Workfl
 	// On a busy machine a second is no deadlock; workflowcheck looks for code that blocks.
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true})
 	require.NoError(t, err)
-	workflows.Register(register{replayer})
+	workflows.Register(replayer)
 	require.NoError(t, replayer.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history))
 
 	if os.Getenv("RECORD_HISTORIES") != "" {
 		keep(t, name, history)
 	}
 }
-
-type register struct{ worker.WorkflowReplayer }
-
-func (r register) RegisterWorkflow(w any) { r.WorkflowReplayer.RegisterWorkflow(w) }
 
 // identity is the process and host that a worker or client ran on, which must not be in the repository.
 var identity = regexp.MustCompile(`"(identity|binaryChecksum|buildId)": "[^"]*"`)

@@ -57,7 +57,9 @@ func BuildAt(ctx context.Context, commit, name string, flags ...string) (string,
 	}
 	defer os.RemoveAll(tree)
 
-	draft := filepath.Join(tree, "rihla.new")
+	draft := fmt.Sprintf("%s.%d", path, os.Getpid()) // whole or not at all
+	defer os.Remove(draft)
+
 	script := `git -C "$0" archive "$1" | tar -x -C "$2" && cd "$2" && shift 2 && go build "$@" rihla`
 	args := append([]string{"-euo", "pipefail", "-c", script, filepath.Dir(filepath.Dir(dir)), commit, tree}, append(flags, "-o", draft)...)
 
@@ -65,10 +67,5 @@ func BuildAt(ctx context.Context, commit, name string, flags ...string) (string,
 		return "", fmt.Errorf("build the service as it was at %s: %w\n%s", commit, err, text)
 	}
 
-	text, err := os.ReadFile(draft) //nolint:gosec // made above
-	if err != nil {
-		return "", err
-	}
-
-	return path, os.WriteFile(path, text, 0o755) //nolint:gosec // a program
+	return path, os.Rename(draft, path)
 }

@@ -44,10 +44,8 @@ type PointOfNoReturn struct {
 	Passed  bool
 }
 
-// perMillion is how long the work on a million rows takes: five times what BenchmarkMigrationWork measured with the table in memory.
-var perMillion = map[string]time.Duration{
-	"read": 500 * time.Millisecond, "index": 1500 * time.Millisecond, "rewrite": 2500 * time.Millisecond,
-}
+// perRow is how long the work on a row takes: five times what BenchmarkMigrationWork measured with a table in memory.
+var perRow = map[string]time.Duration{"read": 500 * time.Nanosecond, "index": 1500 * time.Nanosecond, "rewrite": 2500 * time.Nanosecond}
 
 // ErrTooOld says that a release between has to be applied first.
 var ErrTooOld = errors.New("this version cannot begin with the schema of the database")
@@ -144,7 +142,7 @@ func (s *DB) planSteps(ctx context.Context, applied []string) ([]PlanStep, error
 		for _, e := range migrations.Effects() {
 			if n, there := rows[e.Table]; there && e.Migration == m.Name {
 				step.Effects = append(step.Effects, PlanEffect{
-					Effect: e, Rows: n, Time: time.Duration(float64(perMillion[e.Work]) * float64(n) / 1e6), //nolint:mnd // a million
+					Effect: e, Rows: n, Time: perRow[e.Work] * time.Duration(n),
 				})
 			}
 		}
@@ -177,14 +175,23 @@ func (s *DB) rowsOfTables(ctx context.Context) (map[string]int64, error) {
 	return out, nil
 }
 
-// planReturn asks of each release whether its point of no return has passed.
+// planReturn asks of each release whether its point of no return has passed. Of one whose schema is not there yet it has not, and what it
+// would be asked of may not be there either.
 func (s *DB) planReturn(ctx context.Context, p *Plan, all []migrations.Release) error {
-	for i := indexOf(all, p.From.Version); i < len(all); i++ {
+	from := indexOf(all, p.From.Version)
+
+	for i := from; i < len(all); i++ {
 		if all[i].NoReturn.When == "" {
 			continue
 		}
 
 		point := PointOfNoReturn{Release: all[i]}
+		if i > from {
+			p.NoReturn = append(p.NoReturn, point)
+
+			continue
+		}
+
 		if err := s.NewRaw(all[i].NoReturn.Passed).Scan(ctx, &point.Passed); err != nil {
 			return fmt.Errorf("ask whether one can go back from %s: %w", all[i].Version, err)
 		}

@@ -73,7 +73,7 @@ func TestPlanOfAnUpgrade(t *testing.T) {
 				seen = true
 
 				require.Equal(t, PlanEffect{
-					migrations.Effect{Migration: "0063", Table: "providers", Lock: "RowExclusiveLock", Work: "read"}, 500, perMillion["read"] / 2000,
+					migrations.Effect{Migration: "0063", Table: "providers", Lock: "RowExclusiveLock", Work: "read"}, 500, 500 * perRow["read"],
 				}, e)
 			}
 		}
@@ -106,6 +106,25 @@ func TestPlanOfTooOldADatabase(t *testing.T) {
 
 	p.From = &all[1]
 	require.NoError(t, s.canBegin(t.Context(), p, all))
+}
+
+// The point of no return of a release is asked about once its schema is there: before that, what it asks about may be missing.
+func TestPlanOfThePointOfNoReturn(t *testing.T) {
+	t.Parallel()
+	s := asOf(t, "0005")
+	all := []migrations.Release{{Version: "1.0.0"}, {Version: "1.1.0"}}
+	all[0].NoReturn.When, all[0].NoReturn.Passed = "there is an account", "SELECT EXISTS (SELECT FROM users)"
+	all[1].NoReturn.When, all[1].NoReturn.Passed = "a period is closed", "SELECT EXISTS (SELECT FROM what_is_not_there_yet)"
+
+	for _, passed := range []bool{false, true} {
+		p := Plan{From: &all[0], To: all[1]}
+		require.NoError(t, s.planReturn(t.Context(), &p, all))
+		require.Equal(t, []PointOfNoReturn{{all[0], passed}, {all[1], false}}, p.NoReturn)
+
+		_, err := s.Raw.ExecContext(t.Context(), `INSERT INTO users (id, name, email, role, password_hash)
+			VALUES (gen_random_uuid(), 'User', gen_random_uuid() || '@rihla.test', 'END_USER', 'x')`)
+		require.NoError(t, err)
+	}
 }
 
 func TestPlanOfTheNewestSchema(t *testing.T) {
