@@ -196,5 +196,21 @@ func RefundTransactionStatus(kind RefundType, last bool) TransactionStatus {
 // refundTakes is how long a customer's bank may take to show a refund that its gateway has made.
 const refundTakes = 14 * 24 * time.Hour
 
+// ExpectedBy is the day in Riyadh by which the customer's bank shows the refund; nil while that is not known, and of one that failed.
+func (r *Refund) ExpectedBy() *Date {
+	if r.Status == RefundFailed || r.NeedsApproval() {
+		return nil
+	}
+
+	from := r.CreatedAt
+	if r.CompletedAt != nil {
+		from = *r.CompletedAt
+	}
+
+	day := RefundExpectedBy(from)
+
+	return &day
+}
+
 // RefundExpectedBy is the day in Riyadh by which the customer's bank shows a refund that was ordered, or made, at a moment.
 func RefundExpectedBy(from time.Time) Date { return DateIn(from.Add(refundTakes)) }

@@ -120,15 +120,7 @@ func bookingRefundOf(r *models.Refund) gen.BookingRefund {
 		CompletedAt: utcOrNil(r.CompletedAt),
 	}
 
-	if r.Status != models.RefundFailed && !r.NeedsApproval() {
-		from := r.CreatedAt
-		if r.CompletedAt != nil {
-			from = *r.CompletedAt
-		}
-
-		day := toDate(models.RefundExpectedBy(from))
-		out.ExpectedBy = &day
-	}
+	out.ExpectedBy = toDateOrNil(r.ExpectedBy())
 
 	return out
 }

@@ -72,7 +72,8 @@ func quoteOf(booking uuid.UUID, positions []int, q *models.CancelQuote) gen.Canc
 	}
 
 	if q.Now != nil {
-		out.FullAmount, out.NeedsApproval = &q.Now.Full, &q.Now.NeedsApproval
+		out.FullAmount, out.UnpaidFeeAmount = &q.Now.Full, &q.Now.UnpaidFee
+		out.NeedsApproval, out.ExpectedBy = &q.Now.NeedsApproval, toDateOrNil(q.Now.ExpectedBy)
 	}
 
 	return labelled(out)

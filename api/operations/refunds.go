@@ -198,7 +198,7 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 	return gen.GetRefundQuote200JSONResponse{Data: labelled(gen.RefundQuote{
 		BookingID: q.BookingID, PaidAmount: q.Paid, RefundedAmount: q.Refunded, RemainingAmount: q.Remaining,
 		PolicyPercent: q.Percent, QuoteAmount: q.Amount, HoursToDeparture: int64(q.Hours), Currency: q.Currency,
-		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval, BookingStays: new(q.LeavesFee()),
+		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval, BookingStays: new(q.LeavesFee()), ExpectedBy: toDateOrNil(q.ExpectedBy),
 	})}, nil
 }
 

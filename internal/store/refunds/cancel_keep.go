@@ -176,6 +176,10 @@ func (st *refundSettlement) takeUpCancellation(ctx context.Context) error {
 			return err
 		}
 
+		if err := readKept(ctx, st.tx, &c); err != nil {
+			return err
+		}
+
 		if err := tellCancelled(ctx, st.tx, &c); err != nil {
 			return err
 		}
