@@ -58,7 +58,8 @@ type Cancellation struct {
 	CreatedAt            time.Time          `bun:"created_at,nullzero,default:now()"`
 	DoneAt               *time.Time         `bun:"done_at"`
 
-	KeptAmount Money `bun:"-"` // as fees of the booking's earlier cancellations; where that is read
+	KeptAmount Money     `bun:"-"` // as fees of the booking's earlier cancellations; where that is read
+	Withdrawn  uuid.UUID `bun:"-"` // the request that ended with its booking, of the call that did it; uuid.Nil: none
 }
 
 // CancellationID is the id of the cancellation that one request for it makes.

@@ -65,9 +65,10 @@ type Refund struct {
 	// Cancels: its order cancels passengers of the booking; where that is read.
 	Cancels bool `bun:"-"`
 
-	JustOrdered   bool   `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
-	BookingNumber string `bun:"-"` // read for people only
-	RequesterName string `bun:"-"` // the same; empty when the service refunded by itself
+	JustOrdered   bool      `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
+	Withdrawn     uuid.UUID `bun:"-"` // the cancellation request that ended with its order, of such a call; uuid.Nil: none
+	BookingNumber string    `bun:"-"` // read for people only
+	RequesterName string    `bun:"-"` // the same; empty when the service refunded by itself
 
 	// Whose booking or campaign it is, and of a booking the contact's name and the trip; for people, too.
 	ProviderID                            *uuid.UUID `bun:"-"`

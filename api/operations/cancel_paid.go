@@ -34,6 +34,8 @@ func (o *Operations) CancelPaidBooking(
 		return nil, err
 	}
 
+	o.lookAtRequest(ctx, done.Cancellation.Withdrawn)
+
 	if done.Refund != nil && done.Refund.Status == models.RefundPending {
 		if done.Refund.JustOrdered {
 			o.Metrics.RefundOrdered(order.Role, done.Refund.Amount)

@@ -91,6 +91,8 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 		o.Metrics.RefundOrdered(request.Role, ordered.Amount)
 	}
 
+	o.lookAtRequest(ctx, ordered.Withdrawn)
+
 	if ordered.Status == models.RefundPending {
 		o.executeRefund(ctx, ordered)
 	}
