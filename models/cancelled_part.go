@@ -43,6 +43,9 @@ func (p *CancelledPart) Fee() Money {
 	return atLeastZero(p.Paid.Sub(p.Refund).Sub(p.SetOff()).AtMost(p.Left.Sub(p.Refund).Sub(p.Kept)))
 }
 
+// Before is what of the amount paid for the passengers had gone back beside their refund; with Refund and Fee it makes up Paid.
+func (p *CancelledPart) Before() Money { return atLeastZero(p.Paid.Sub(p.Refund).Sub(p.Fee())) }
+
 // FeesOf is what is kept as fees after a booking's cancellations, first to last: the sum of them, less what of it went back later.
 func FeesOf(parts []CancelledPart) (kept Money) {
 	for _, p := range parts {

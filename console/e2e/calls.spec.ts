@@ -113,3 +113,11 @@ test('before a message is sent again, it says where it goes and what it is', asy
   await correct.locator('[type=submit]').click();
   await expect(correct).toContainText(t('form.noEmail'));
 });
+
+test('support opens the ticket as the customer has it', async ({ page, t }) => {
+  const booking = await paidBooking({ departs: 60 });
+  await openAs(page, 'SUPPORT_AGENT', `/bookings/${booking.id}`);
+  const file = page.waitForEvent('download');
+  await page.getByRole('button', { name: t('desk.ticket') }).click();
+  expect((await file).suggestedFilename()).toMatch(/\.pdf$/);
+});

@@ -107,7 +107,7 @@ func cancelledFacts(facts map[string]string, payment *models.PaymentTransaction,
 	part := c.Part()
 	facts["paid_amount"] = part.Paid.String()
 
-	if before := part.SetOff(); before.IsPositive() {
+	if before := part.Before(); before.IsPositive() {
 		facts["refunded_before"] = before.String()
 	}
 
