@@ -82,7 +82,7 @@ function useColumns(): Column<Request>[] {
     {
       id: 'requested',
       header: t('cancellation.requestedAt'),
-      width: 7,
+      width: 8.25,
       sort: 'requested_at',
       cell: ({ requested_at }) => <When at={requested_at} relative />,
       text: ({ requested_at }) => requested_at,
