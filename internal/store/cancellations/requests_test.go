@@ -207,7 +207,7 @@ func TestPoliciesApproveAlone(t *testing.T) {
 	b.RequireBooks(t)
 }
 
-// The booking is cancelled otherwise: nothing is left to decide, and who did it is told which request has ended.
+// The booking is cancelled otherwise: nothing is left to decide, and the caller learns which request has ended.
 func TestRequestOfABookingThatIsCancelledOtherwise(t *testing.T) {
 	t.Parallel()
 
