@@ -22,6 +22,13 @@ func (p *Payments) LookAtCancellation(ctx context.Context, id uuid.UUID, at time
 	return state, asActivityError(err)
 }
 
+// ended has the workflow of a request look at it that ended with its booking; uuid.Nil: there is none.
+func (p *Payments) ended(request uuid.UUID) {
+	if request != uuid.Nil && p.Withdrawn != nil {
+		p.Withdrawn(request)
+	}
+}
+
 // RemindOfCancellation queues a mail to each FINANCE_ADMIN about a request that is undecided; once per request.
 func (p *Payments) RemindOfCancellation(ctx context.Context, id uuid.UUID) error {
 	return asActivityError(p.Store.Cancellations.Remind(ctx, id))

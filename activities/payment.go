@@ -40,6 +40,9 @@ type Payments struct {
 	// Money is called with every transaction that has moved money, and with some that have not, once or more often; it must not block.
 	// May be nil.
 	Money func(transaction uuid.UUID)
+	// Withdrawn is called with every cancellation request that ended with its booking, so that its workflow looks at it; it must not block.
+	// May be nil.
+	Withdrawn func(request uuid.UUID)
 	// Settled is called for every attempt that has moved to a state; for metrics.
 	Settled func(models.TransactionStatus, models.Gateway)
 }

@@ -308,5 +308,7 @@ func (p *Payments) SettleRefund(ctx context.Context, d RefundDecision) (models.S
 		p.moved(models.RefundTransactionID(d.RefundID))
 	}
 
+	p.ended(s.Withdrawn)
+
 	return s, asActivityError(err)
 }

@@ -59,6 +59,8 @@ func (p *Payments) CancelTripBooking(ctx context.Context, id, booking uuid.UUID)
 	if err == nil && out.Blocked == "" {
 		p.Queued()
 
+		p.ended(out.Withdrawn)
+
 		if p.Decided != nil {
 			p.Decided(booking)
 		}

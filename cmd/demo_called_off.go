@@ -26,7 +26,7 @@ type calledOff struct {
 func (s *states) callTripOff(ctx context.Context) error {
 	s.began = time.Now()
 
-	trip, err := s.newTrip(ctx)
+	trip, err := s.newTrip(ctx, "A weekend that is called off", time.Now().AddDate(0, 0, 20).Truncate(time.Hour))
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *states) callTripOff(ctx context.Context) error {
 }
 
 // newTrip publishes a trip by the bus and with the hotel of the one that others are booked on.
-func (s *states) newTrip(ctx context.Context) (string, error) {
+func (s *states) newTrip(ctx context.Context, title string, leaves time.Time) (string, error) {
 	var like struct {
 		BusID   string  `json:"bus_id"`
 		HotelID *string `json:"hotel_id"`
@@ -92,10 +92,8 @@ func (s *states) newTrip(ctx context.Context) (string, error) {
 		ID string `json:"id"`
 	}
 
-	leaves := time.Now().AddDate(0, 0, 20).Truncate(time.Hour)
-
 	err := s.company.post(ctx, "/api/v1/provider/trips", map[string]any{
-		"type": like.Type, "title": "A weekend that is called off", "origin": "Riyadh", "destination": "AlUla", "bus_id": like.BusID,
+		"type": like.Type, "title": title, "origin": "Riyadh", "destination": "AlUla", "bus_id": like.BusID,
 		"hotel_id": like.HotelID, "departure_at": leaves, "return_at": leaves.AddDate(0, 0, 2), "price_per_seat": models.MustMoney("149.95"),
 		"capacity": 20,
 	}, &envelope{&trip})

@@ -155,6 +155,6 @@ func TestDaysUntilARefundArrives(t *testing.T) {
 		}
 
 		require.NoError(t, json.Unmarshal(text, &words))
-		require.Contains(t, words.Cancel["arrivesIn"], fmt.Sprintf(" %d ", days), language)
+		require.Contains(t, words.Cancel["arrivesLater"], fmt.Sprintf(" %d ", days), language)
 	}
 }

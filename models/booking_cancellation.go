@@ -57,6 +57,9 @@ type Cancellation struct {
 	BodyHash             []byte             `bun:"body_hash"`
 	CreatedAt            time.Time          `bun:"created_at,nullzero,default:now()"`
 	DoneAt               *time.Time         `bun:"done_at"`
+
+	KeptAmount Money     `bun:"-"` // as fees of the booking's earlier cancellations; where that is read
+	Withdrawn  uuid.UUID `bun:"-"` // the request that ended with its booking, of the call that did it; uuid.Nil: none
 }
 
 // CancellationID is the id of the cancellation that one request for it makes.
@@ -68,13 +71,14 @@ func CancellationID(booking uuid.UUID, request string) uuid.UUID {
 func (c *Cancellation) Take(p CancelledPart) {
 	c.Seats, c.SeatsBefore, c.Percent = p.Seats, p.Of, p.Percent
 	c.PaidAmount, c.DueAmount, c.GivenAmount, c.LeftAmount, c.RefundAmount = p.Paid, p.Due, p.Given, p.Left, p.Refund
+	c.KeptAmount = p.Kept
 }
 
 // Part is what the cancellation takes out of its booking.
 func (c *Cancellation) Part() CancelledPart {
 	return CancelledPart{
 		Seats: c.Seats, Of: c.SeatsBefore, Percent: c.Percent, Paid: c.PaidAmount, Due: c.DueAmount, Given: c.GivenAmount,
-		Left: c.LeftAmount, Refund: c.RefundAmount,
+		Left: c.LeftAmount, Kept: c.KeptAmount, Refund: c.RefundAmount,
 	}
 }
 
@@ -99,7 +103,9 @@ type CancelQuote struct {
 // CancelOutlook is what else an order at the moment of a quote would be.
 type CancelOutlook struct {
 	Full          Money // what CancelInFull would give back for the same passengers
+	UnpaidFee     Money // what CancelUnpaid would keep of what was paid for them; CancelByAmount keeps less by its amount
 	NeedsApproval bool  // an order of the quote by its reader would wait for a second person
+	ExpectedBy    *Date // of the refund of such an order (Refund.ExpectedBy)
 }
 
 // Better are the terms of a quote, or those of now where the trip was moved or cancelled since and they give more (rules:

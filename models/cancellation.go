@@ -178,7 +178,8 @@ type RefundQuote struct {
 	Currency  string
 	// NeedsApproval: a refund of that amount would wait for the word of a second person.
 	NeedsApproval bool
-	Cancels       bool // a refund of the quote cancels the booking
+	ExpectedBy    *Date // of such a refund, ordered now (Refund.ExpectedBy); nil when nothing goes back
+	Cancels       bool  // a refund of the quote cancels the booking
 
 	PolicyTerms
 }

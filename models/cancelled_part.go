@@ -11,6 +11,7 @@ type CancelledPart struct {
 	Due       Money // what Percent gives for all Of passengers
 	Given     Money // what had gone back outside of cancellations, and no earlier one had set off
 	Left      Money // of the payment, neither gone back nor reserved for refunds
+	Kept      Money // of Left, the fees of earlier cancellations
 	Refund    Money
 }
 
@@ -36,9 +37,23 @@ func (p *CancelledPart) SetOff() Money {
 	return atLeastZero(p.share(p.Due).Sub(p.Refund))
 }
 
-// Fee is what the company and the platform keep of what was paid for the passengers.
+// Fee is what the company and the platform keep of what was paid for the passengers: never more than is there, so that what went back
+// beside the policy is in no fee.
 func (p *CancelledPart) Fee() Money {
-	return atLeastZero(p.Paid.Sub(p.Refund).Sub(p.SetOff()))
+	return atLeastZero(p.Paid.Sub(p.Refund).Sub(p.SetOff()).AtMost(p.Left.Sub(p.Refund).Sub(p.Kept)))
+}
+
+// Before is what of the amount paid for the passengers had gone back beside their refund; with Refund and Fee it makes up Paid.
+func (p *CancelledPart) Before() Money { return atLeastZero(p.Paid.Sub(p.Refund).Sub(p.Fee())) }
+
+// FeesOf is what is kept as fees after a booking's cancellations, first to last: the sum of them, less what of it went back later.
+func FeesOf(parts []CancelledPart) (kept Money) {
+	for _, p := range parts {
+		p.Kept = kept.AtMost(p.Left)
+		kept = p.Kept.Add(p.Fee()).AtMost(p.Left.Sub(p.Refund))
+	}
+
+	return kept
 }
 
 // leftFor is what of the amount for a whole booking is left for the passengers that earlier cancellations have left.
@@ -99,6 +114,8 @@ func (t *PaymentTransaction) CancelPartFor(earlier []CancelledPart, booked, seat
 
 func (t *PaymentTransaction) partOf(earlier []CancelledPart, booked, seats int) CancelledPart {
 	p := CancelledPart{Seats: seats, Of: booked, Left: t.Remaining()}
+	p.Kept = FeesOf(earlier).AtMost(p.Left)
+
 	for i := range earlier {
 		p.Of -= earlier[i].Seats
 	}

@@ -96,6 +96,10 @@ func TestPartsAddUp(t *testing.T) {
 
 			seats := rapid.IntRange(1, left).Draw(t, "seats")
 			p := tx.CancelPart(parts, booked, seats, percent)
+			if rapid.Bool().Draw(t, "named") {
+				amount := models.Halalas(rapid.Int64Range(0, tx.Remaining().Halalas()).Draw(t, "amount"))
+				p, steady = tx.CancelPartFor(parts, booked, seats, amount), false
+			}
 
 			require.Equal(t, left, p.Of)
 			require.False(t, p.Refund.IsNegative())
@@ -110,6 +114,7 @@ func TestPartsAddUp(t *testing.T) {
 
 		require.Equal(t, tx.Amount.String(), paid.String())
 		require.False(t, tx.Remaining().IsNegative())
+		require.Equal(t, tx.Remaining().String(), models.FeesOf(parts).String(), "what is kept is the fee")
 
 		if steady && given.IsZero() {
 			require.Equal(t, tx.Amount.AtRate(percentOf(percent)).String(), refunded.String())

@@ -40,14 +40,18 @@ var checkInLabels = map[CheckInStatus]Label{
 // Label is what became of a report, for people.
 func (s CheckInStatus) Label() Label { return checkInLabels[s] }
 
-// checkInSkew is how far the clock of a device may be from ours.
-const checkInSkew = 5 * time.Minute
+// checkInSkew is how far the clock of a device may be ahead of ours, and checkInBehind how far it may be behind: a passenger with a valid
+// ticket is not turned away for the hour of a telephone. A moment in the future would hide the first time of a later report.
+const (
+	checkInSkew   = 5 * time.Minute
+	checkInBehind = 24 * time.Hour
+)
 
 // CheckInTime is the moment of a check-in that a device reports at now, for a booking of an earlier moment: hours ago, when it had no
-// network. Ahead of us by checkInSkew counts as now; further ahead, and so long before the booking, is no moment.
+// network. Ahead of us by checkInSkew counts as now; further ahead, and more than checkInBehind before the booking, is no moment.
 func CheckInTime(at, booked, now time.Time) (moment time.Time, ok bool) {
 	switch {
-	case at.Before(booked.Add(-checkInSkew)), at.After(now.Add(checkInSkew)):
+	case at.Before(booked.Add(-checkInBehind)), at.After(now.Add(checkInSkew)):
 		return time.Time{}, false
 	case at.After(now):
 		return now.Truncate(time.Microsecond), true

@@ -21,8 +21,8 @@ func TestCheckInTime(t *testing.T) {
 	}{
 		"now": {now, whole}, "hours ago": {now.Add(-7 * time.Hour), whole.Add(-7 * time.Hour)},
 		"a little ahead": {now.Add(5 * time.Minute), whole}, "further ahead": {now.Add(5*time.Minute + time.Second), time.Time{}},
-		"a slow clock":       {booked.Add(-5 * time.Minute), whole.Add(-24*time.Hour - 5*time.Minute)},
-		"before the booking": {booked.Add(-6 * time.Minute), time.Time{}}, "never": {time.Time{}, time.Time{}},
+		"a slow clock":       {booked.Add(-24 * time.Hour), whole.Add(-48 * time.Hour)},
+		"before the booking": {booked.Add(-24*time.Hour - time.Second), time.Time{}}, "never": {time.Time{}, time.Time{}},
 	} {
 		got, ok := models.CheckInTime(c.at, booked, now)
 		require.Equal(t, !c.want.IsZero(), ok, name)

@@ -122,6 +122,8 @@ type SettledRefund struct {
 	Approval ApprovalDecision `json:"approval,omitempty"`
 	// TurnedManual: its gateway did not make it, it is owed, and finance staff have to pay it out. Status is PENDING.
 	TurnedManual bool `json:"turned_manual,omitempty"`
+	// Withdrawn is the cancellation request that ended with its booking; uuid.Nil: none. No part of a history.
+	Withdrawn uuid.UUID `json:"-"`
 }
 
 // OpenCancellation is how a customer's request to cancel stands.

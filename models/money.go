@@ -94,6 +94,15 @@ func (m Money) Share(part, whole Money) Money {
 // Cmp is -1, 0 or +1 as m is less than, equal to or more than o.
 func (m Money) Cmp(o Money) int { return m.d.Cmp(o.d) }
 
+// AtMost is m, or limit where that is less.
+func (m Money) AtMost(limit Money) Money {
+	if limit.Cmp(m) < 0 {
+		return limit
+	}
+
+	return m
+}
+
 // Equal reports whether both are the same amount.
 func (m Money) Equal(o Money) bool { return m.d.Equal(o.d) }
 

@@ -65,9 +65,10 @@ type Refund struct {
 	// Cancels: its order cancels passengers of the booking; where that is read.
 	Cancels bool `bun:"-"`
 
-	JustOrdered   bool   `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
-	BookingNumber string `bun:"-"` // read for people only
-	RequesterName string `bun:"-"` // the same; empty when the service refunded by itself
+	JustOrdered   bool      `bun:"-"` // by this call of OrderRefund: not by an earlier one with the same id
+	Withdrawn     uuid.UUID `bun:"-"` // the cancellation request that ended with its order, of such a call; uuid.Nil: none
+	BookingNumber string    `bun:"-"` // read for people only
+	RequesterName string    `bun:"-"` // the same; empty when the service refunded by itself
 
 	// Whose booking or campaign it is, and of a booking the contact's name and the trip; for people, too.
 	ProviderID                            *uuid.UUID `bun:"-"`
@@ -195,6 +196,22 @@ func RefundTransactionStatus(kind RefundType, last bool) TransactionStatus {
 
 // refundTakes is how long a customer's bank may take to show a refund that its gateway has made.
 const refundTakes = 14 * 24 * time.Hour
+
+// ExpectedBy is the day in Riyadh by which the customer's bank shows the refund; nil while that is not known, and of one that failed.
+func (r *Refund) ExpectedBy() *Date {
+	if r.Status == RefundFailed || r.NeedsApproval() {
+		return nil
+	}
+
+	from := r.CreatedAt
+	if r.CompletedAt != nil {
+		from = *r.CompletedAt
+	}
+
+	day := RefundExpectedBy(from)
+
+	return &day
+}
 
 // RefundExpectedBy is the day in Riyadh by which the customer's bank shows a refund that was ordered, or made, at a moment.
 func RefundExpectedBy(from time.Time) Date { return DateIn(from.Add(refundTakes)) }

@@ -12,7 +12,8 @@ type RefundPreview struct {
 	Remaining     Money // of the payment, neither gone back nor reserved for refunds, once this is ordered
 	Outside       Money // of the payment, given back by the gateway without an order of ours
 	Currency      string
-	NeedsApproval bool // by a second person
+	NeedsApproval bool  // by a second person
+	ExpectedBy    *Date // Refund.ExpectedBy
 	PolicyPercent *int
 	Reason        *PolicyReason // of the percentage; nil unless the refund is by the policy
 
@@ -22,4 +23,5 @@ type RefundPreview struct {
 	Booking      BookingStatus // as it is
 	BookingAfter BookingStatus
 	SeatsFreed   int
+	Fee          *Money // what is kept as cancellation fee of passengers whom it cancels; nil when it cancels none
 }

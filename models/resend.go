@@ -9,7 +9,7 @@ type ResendKind string
 const (
 	ResendConfirmation ResendKind = "CONFIRMATION"
 	ResendRefund       ResendKind = "REFUND"
-	ResendTicket       ResendKind = "TICKET" // the confirmation, whose mail leads to the ticket
+	ResendTicket       ResendKind = "TICKET" // a confirmation that says it is about the ticket, to which its mail leads
 )
 
 // The limits of sending one message about a booking again (rules: notifications.resend). The database holds the first, too.

@@ -163,4 +163,6 @@ type CancelledForTrip struct {
 	// Campaign is uuid.Nil of a booking.
 	Campaign uuid.UUID `json:"campaign_id,omitzero"`
 	Blocked  Code      `json:"blocked,omitzero"` // why it cannot be cancelled now; empty: it is
+
+	Withdrawn uuid.UUID `json:"-"` // as in SettledRefund
 }

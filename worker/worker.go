@@ -59,8 +59,10 @@ type Worker struct {
 	outages  *outages
 	decided  *announcer // bookings, to customers who wait
 	money    *announcer // transactions, to dashboards
-	upkeeps  []*upkeep
-	deps     Deps
+	// withdrawn are cancellation requests that ended with their bookings, to their workflows. What is given up the sweep finds.
+	withdrawn *announcer
+	upkeeps   []*upkeep
+	deps      Deps
 }
 
 // New wires the activities and registers everything. It does not poll yet.
@@ -83,9 +85,10 @@ func New(d Deps) *Worker {
 
 	return &Worker{
 		notifier: newOutboxNotifier(d.Log, workflows.NewClient(d.Temporal, d.Queue).WakeOutbox), outages: newOutages(d),
-		decided: newAnnouncer(d.Log, "decided payments", 0, d.Store.Payments.AnnounceDecided),
-		money:   newAnnouncer(d.Log, "moved money", moneyPause, d.Store.Payments.AnnounceMoney),
-		upkeeps: []*upkeep{newReportFolder(d), newListCleaner(d), newSealer(d), newScheduleKeeper(d)}, deps: d,
+		decided:   newAnnouncer(d.Log, "decided payments", 0, d.Store.Payments.AnnounceDecided),
+		money:     newAnnouncer(d.Log, "moved money", moneyPause, d.Store.Payments.AnnounceMoney),
+		withdrawn: newAnnouncer(d.Log, "withdrawn cancellation requests", 0, workflows.NewClient(d.Temporal, d.Queue).LookAtCancellations),
+		upkeeps:   []*upkeep{newReportFolder(d), newListCleaner(d), newSealer(d), newScheduleKeeper(d)}, deps: d,
 	}
 }
 
@@ -96,7 +99,7 @@ func (w *Worker) newQueues() []worker.Worker {
 	payments := &activities.Payments{
 		Store: d.Store, Gateways: d.Gateways, Now: d.Now, Log: d.Log, AskFor: d.AskFor, SettleAfter: d.SettleAfter,
 		Queued: w.notifier.Notify, Settled: d.Settled, FirstTries: d.firstTries(),
-		Decided: w.decided.Add, Money: w.money.Add,
+		Decided: w.decided.Add, Money: w.money.Add, Withdrawn: w.withdrawn.Add,
 	}
 
 	local := d.Concurrency * (1 + len(payments.FirstTries))
@@ -271,6 +274,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.outages.start()
 	w.decided.start()
 	w.money.start()
+	w.withdrawn.start()
 
 	for _, u := range w.upkeeps {
 		u.start()
@@ -312,6 +316,7 @@ func (w *Worker) Stop() {
 	w.outages.stop()
 	w.decided.stop()
 	w.money.stop()
+	w.withdrawn.stop()
 
 	for _, u := range w.upkeeps {
 		u.stop()

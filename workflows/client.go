@@ -271,6 +271,17 @@ func (c *Client) LookAtCancellation(ctx context.Context, request uuid.UUID) erro
 	return asDomainError(err)
 }
 
+// LookAtCancellations is LookAtCancellation of each of them. Error: SERVICE_UNAVAILABLE.
+func (c *Client) LookAtCancellations(ctx context.Context, requests []uuid.UUID) error {
+	for _, id := range requests {
+		if err := c.LookAtCancellation(ctx, id); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
 // LookAtTripCancellation has the workflow that calls a trip off look at it, and starts it where none is running. Error:
 // SERVICE_UNAVAILABLE.
 func (c *Client) LookAtTripCancellation(ctx context.Context, o models.TripCancellationOrder) error {

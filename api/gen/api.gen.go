@@ -710,7 +710,7 @@ type Booking struct {
 	// Example: RB-7XK010A
 	BookingNumber BookingNumber `json:"booking_number"`
 
-	// CancellationFee What was kept of what was paid for cancelled passengers: the sum of `fee_amount` of its cancellations; in lists not there.
+	// CancellationFee What is kept of what was paid for cancelled passengers: the sum of `fee_amount` of its cancellations, less what of it went back since; in lists not there.
 	CancellationFee *Money `json:"cancellation_fee,omitempty"`
 
 	// CancellationRequests Newest first; in lists not there.
@@ -1080,14 +1080,18 @@ type CancelTripRequest struct {
 }
 
 // CancellationQuote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
-// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
+// `fee_amount` is what is kept of what was paid for them: what went back before is not in it. `full_amount` is what a cancellation with `refund` FULL would give back for them
+// instead, `unpaid_fee_amount` what one with `refund` NONE would keep; with AMOUNT as much less is kept, and never less than nothing.
 //
-// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","expected_by":"2026-12-13","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1,"unpaid_fee_amount":575}
 type CancellationQuote struct {
 	BookingID openapi_types.UUID `json:"booking_id"`
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
+
+	// ExpectedBy The day by which the customer has `refund_amount` when it is ordered now; absent when nothing goes back, or an approval is needed first.
+	ExpectedBy *openapi_types.Date `json:"expected_by,omitempty"`
 
 	// FeeAmount An amount in SAR, exactly 2 decimals.
 	//
@@ -1102,8 +1106,8 @@ type CancellationQuote struct {
 	// HoursToDeparture Whole hours, rounded down; below 0 once the trip has left.
 	HoursToDeparture int64 `json:"hours_to_departure"`
 
-	// NeedsApproval A refund of `refund_amount` that the caller orders now would wait for the approval of a second person. This and `full_amount` are of the moment: the quote that a
-	// request has kept does not have them.
+	// NeedsApproval A refund of `refund_amount` that the caller orders now would wait for the approval of a second person. This, `full_amount`, `unpaid_fee_amount` and `expected_by` are
+	// of the moment: the quote that a request has kept does not have them.
 	NeedsApproval *bool `json:"needs_approval,omitempty"`
 
 	// PaidAmount An amount in SAR, exactly 2 decimals.
@@ -1124,15 +1128,21 @@ type CancellationQuote struct {
 	// Example: 1150
 	RefundAmount Money `json:"refund_amount"`
 	Seats        int   `json:"seats"`
+
+	// UnpaidFeeAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
+	UnpaidFeeAmount *Money `json:"unpaid_fee_amount,omitempty"`
 }
 
 // CancellationQuoteAnswer defines model for CancellationQuoteAnswer.
 type CancellationQuoteAnswer struct {
 	// Data What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
-	// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
+	// `fee_amount` is what is kept of what was paid for them: what went back before is not in it. `full_amount` is what a cancellation with `refund` FULL would give back for them
+	// instead, `unpaid_fee_amount` what one with `refund` NONE would keep; with AMOUNT as much less is kept, and never less than nothing.
 	//
 	//
-	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","expected_by":"2026-12-13","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1,"unpaid_fee_amount":575}
 	Data CancellationQuote `json:"data"`
 }
 
@@ -1170,10 +1180,11 @@ type CancellationRequest struct {
 	ProviderName *string              `json:"provider_name,omitempty"`
 
 	// Quote What a cancellation of passengers comes to. `paid_amount`, `refund_amount` and `fee_amount` are of these passengers; what went back before is set off once.
-	// `full_amount` is what a cancellation with `refund` FULL would give back for them instead.
+	// `fee_amount` is what is kept of what was paid for them: what went back before is not in it. `full_amount` is what a cancellation with `refund` FULL would give back for them
+	// instead, `unpaid_fee_amount` what one with `refund` NONE would keep; with AMOUNT as much less is kept, and never less than nothing.
 	//
 	//
-	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1}
+	// Example: {"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","currency":"SAR","expected_by":"2026-12-13","fee_amount":287.5,"full_amount":575,"hours_to_departure":30,"needs_approval":false,"paid_amount":575,"passenger_ids":["5b1f2e0c-8f5e-5d52-9a3b-0c7a1e4d9f10"],"policy_percent":50,"reason_code":"POLICY","reason_code_label_ar":"سياسة الإلغاء","reason_code_label_en":"Cancellation policy","refund_amount":287.5,"seats":1,"unpaid_fee_amount":575}
 	Quote  CancellationQuote `json:"quote"`
 	Reason *string           `json:"reason"`
 
@@ -3556,6 +3567,12 @@ type RefundPreview struct {
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
 
+	// ExpectedBy The day by which the customer has it; absent when an approval is needed first.
+	ExpectedBy *openapi_types.Date `json:"expected_by,omitempty"`
+
+	// FeeAmount What is kept as cancellation fee of the passengers whom the refund cancels; absent where it cancels none, and of a refund that was ordered.
+	FeeAmount *Money `json:"fee_amount,omitempty"`
+
 	// Line The live line as it is; null for money that was never a sale.
 	Line  *PreviewedLine  `json:"line"`
 	Lines []PreviewedLine `json:"lines"`
@@ -3616,6 +3633,9 @@ type RefundQuote struct {
 
 	// Currency ISO 4217. The service knows one currency.
 	Currency Currency `json:"currency"`
+
+	// ExpectedBy The day by which the customer has `quote_amount` when it is ordered now; absent when nothing goes back, or an approval is needed first.
+	ExpectedBy *openapi_types.Date `json:"expected_by,omitempty"`
 
 	// HoursToDeparture Whole hours by which the percentage was found, rounded down; below 0 once the trip has left.
 	HoursToDeparture int64 `json:"hours_to_departure"`

@@ -34,6 +34,8 @@ func (o *Operations) CancelPaidBooking(
 		return nil, err
 	}
 
+	o.lookAtRequest(ctx, done.Cancellation.Withdrawn)
+
 	if done.Refund != nil && done.Refund.Status == models.RefundPending {
 		if done.Refund.JustOrdered {
 			o.Metrics.RefundOrdered(order.Role, done.Refund.Amount)
@@ -120,15 +122,7 @@ func bookingRefundOf(r *models.Refund) gen.BookingRefund {
 		CompletedAt: utcOrNil(r.CompletedAt),
 	}
 
-	if r.Status != models.RefundFailed && !r.NeedsApproval() {
-		from := r.CreatedAt
-		if r.CompletedAt != nil {
-			from = *r.CompletedAt
-		}
-
-		day := toDate(models.RefundExpectedBy(from))
-		out.ExpectedBy = &day
-	}
+	out.ExpectedBy = toDateOrNil(r.ExpectedBy())
 
 	return out
 }

@@ -72,7 +72,8 @@ func quoteOf(booking uuid.UUID, positions []int, q *models.CancelQuote) gen.Canc
 	}
 
 	if q.Now != nil {
-		out.FullAmount, out.NeedsApproval = &q.Now.Full, &q.Now.NeedsApproval
+		out.FullAmount, out.UnpaidFeeAmount = &q.Now.Full, &q.Now.UnpaidFee
+		out.NeedsApproval, out.ExpectedBy = &q.Now.NeedsApproval, toDateOrNil(q.Now.ExpectedBy)
 	}
 
 	return labelled(out)
@@ -181,10 +182,7 @@ func (o *Operations) followRequest(ctx context.Context, r *models.CancellationRe
 	ctx, done := detached(ctx)
 	defer done()
 
-	if err := o.Workflows.LookAtCancellation(ctx, r.ID); err != nil {
-		o.Log.WarnContext(ctx, "workflow of a cancellation request not told; the sweep retries",
-			"cancellation_request_id", r.ID, "request_id", middleware.RequestID(ctx), "error", err)
-	}
+	o.lookAtRequest(ctx, r.ID)
 
 	if r.RefundID == nil {
 		return
@@ -193,6 +191,21 @@ func (o *Operations) followRequest(ctx context.Context, r *models.CancellationRe
 	refund, err := o.Store.Refunds.RefundByID(ctx, *r.RefundID)
 	if err == nil && refund.Status == models.RefundPending {
 		o.executeRefund(ctx, refund)
+	}
+}
+
+// lookAtRequest has the workflow of a request look at it; uuid.Nil: there is none. What cannot be told now the sweep tells.
+func (o *Operations) lookAtRequest(ctx context.Context, id uuid.UUID) {
+	if id == uuid.Nil {
+		return
+	}
+
+	ctx, done := detached(ctx)
+	defer done()
+
+	if err := o.Workflows.LookAtCancellation(ctx, id); err != nil {
+		o.Log.WarnContext(ctx, "workflow of a cancellation request not told; the sweep retries",
+			"cancellation_request_id", id, "request_id", middleware.RequestID(ctx), "error", err)
 	}
 }
 

@@ -155,6 +155,14 @@ func utc(t time.Time) time.Time { return t.UTC() }
 
 func toDate(d models.Date) openapi.Date { return openapi.Date{Time: d.Time()} }
 
+func toDateOrNil(d *models.Date) *openapi.Date {
+	if d == nil {
+		return nil
+	}
+
+	return new(toDate(*d))
+}
+
 func dateFrom(d openapi.Date) models.Date { return dateOf(&d) }
 
 // degreeDecimals is what the database keeps of a coordinate: 0.1 m.

@@ -67,7 +67,8 @@ func previewOf(p *models.RefundPreview) gen.RefundPreview {
 	out := gen.RefundPreview{
 		BookingID: p.BookingID, PaymentTransactionID: p.TransactionID, RefundType: p.Type, Channel: p.Channel,
 		Amount: p.Amount, Currency: p.Currency, RemainingAmount: p.Remaining, OutsideRefundedAmount: p.Outside,
-		NeedsApproval: p.NeedsApproval, PolicyPercent: p.PolicyPercent, ReasonCode: p.Reason,
+		NeedsApproval: p.NeedsApproval, ExpectedBy: toDateOrNil(p.ExpectedBy), FeeAmount: p.Fee,
+		PolicyPercent: p.PolicyPercent, ReasonCode: p.Reason,
 		Lines:         []gen.PreviewedLine{},
 		BookingStatus: p.Booking, BookingStatusAfter: p.BookingAfter, SeatsFreed: p.SeatsFreed,
 		Transfers: mapEach(p.Split.Transfers, func(t *models.LedgerTransfer) gen.PreviewedTransfer {

@@ -91,6 +91,8 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 		o.Metrics.RefundOrdered(request.Role, ordered.Amount)
 	}
 
+	o.lookAtRequest(ctx, ordered.Withdrawn)
+
 	if ordered.Status == models.RefundPending {
 		o.executeRefund(ctx, ordered)
 	}
@@ -198,7 +200,7 @@ func (o *Operations) GetRefundQuote(ctx context.Context, r gen.GetRefundQuoteReq
 	return gen.GetRefundQuote200JSONResponse{Data: labelled(gen.RefundQuote{
 		BookingID: q.BookingID, PaidAmount: q.Paid, RefundedAmount: q.Refunded, RemainingAmount: q.Remaining,
 		PolicyPercent: q.Percent, QuoteAmount: q.Amount, HoursToDeparture: int64(q.Hours), Currency: q.Currency,
-		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval, BookingStays: new(q.LeavesFee()),
+		ReasonCode: q.Reason, NeedsApproval: q.NeedsApproval, BookingStays: new(q.LeavesFee()), ExpectedBy: toDateOrNil(q.ExpectedBy),
 	})}, nil
 }
 

@@ -9,7 +9,7 @@ const address = process.env.RIHLA_URL ?? 'http://127.0.0.1:8080';
 const into = fileURLToPath(new URL('../../docs/console/screenshots', import.meta.url));
 const most = 60_000;
 
-/** Pages by the role that they are shown to; the row of a list that is opened is told by `open`. */
+/** Pages by the role that they are shown to; with `open` the first row of a list is opened, with `first` the first link of the page. */
 const pages = {
   '': [
     ['sign-in', '/sign-in'],
@@ -23,6 +23,7 @@ const pages = {
     ['bookings', '/bookings'],
     ['booking', '/bookings?status=CONFIRMED', 'open'],
     ['cancellation-requests', '/cancellation-requests?status='],
+    ['cancellation-request', '/cancellation-requests?status=REQUESTED', 'open'],
     ['trip-cancellations', '/trip-cancellations'],
     ['payments', '/payments'],
     ['payment', '/payments?status=PAID', 'open'],
@@ -46,6 +47,7 @@ const pages = {
     ['trip', '/trips', 'open'],
     ['trip-called-off', '/trips?status=CANCELLED', 'open'],
     ['check-in', '/check-in'],
+    ['check-in-trip', '/check-in', 'first'],
     ['buses', '/buses'],
     ['bus', '/buses', 'open'],
     ['hotels', '/hotels'],
@@ -98,7 +100,11 @@ async function shoot(browser, role, language, width) {
   for (const [name, path, open] of pages[role]) {
     await page.goto(`/console${path}`);
     await settled(page);
-    if (open) {
+    if (open === 'first') {
+      await page.locator('main a').first().click();
+      await page.waitForURL((url) => !url.pathname.endsWith(path));
+      await settled(page);
+    } else if (open) {
       await page.locator('tbody tr[data-index="0"]').focus();
       await page.keyboard.press('Enter');
       await page.getByRole('dialog').or(page.locator('main h2')).first().waitFor();

@@ -6,7 +6,7 @@ func checkIns() check {
 		needs: "check_ins",
 		rules: []Rule{
 			{"check-in", "A check-in is of a passenger of a paid booking, on the trip that was booked, and not of one who had been cancelled."},
-			{"check-in-moment", "A passenger was checked in after the booking was made and before the device reported it."},
+			{"check-in-moment", "A passenger was checked in before the device reported it, and not more than a day, by its clock, before the booking was made."},
 		},
 		sql: `
 SELECT 'check-in', 'booking', i.booking_id,
@@ -21,6 +21,6 @@ UNION ALL
 SELECT 'check-in-moment', 'booking', i.booking_id,
        format('booked %s, checked in %s, reported %s', b.created_at, i.checked_in_at, i.created_at)
 FROM check_ins AS i JOIN bookings AS b ON b.id = i.booking_id
-WHERE i.checked_in_at < b.created_at - interval '6 minutes' OR i.checked_in_at > i.created_at`,
+WHERE i.checked_in_at < b.created_at - interval '24 hours' OR i.checked_in_at > i.created_at`,
 	}
 }

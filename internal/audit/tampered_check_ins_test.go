@@ -17,6 +17,6 @@ func checkInTamperings(w *world) []tampering {
 		changed("check-in", "nobody", "position = 4"),
 		changed("check-in", "one who had been cancelled", "position = 1, created_at = created_at + interval '60 days'"),
 		changed("check-in", "another trip", "trip_id = '00000000-0000-0000-0000-000000000001'"),
-		changed("check-in-moment", "before the booking", "checked_in_at = checked_in_at - interval '1 day'"),
+		changed("check-in-moment", "before the booking", "checked_in_at = checked_in_at - interval '3 days'"),
 	}
 }

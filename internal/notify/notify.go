@@ -92,6 +92,7 @@ const (
 	DataTripCancelled = "trip_cancelled"
 	DataUnpaid        = "unpaid"
 	DataExpired       = "expired"    // not empty: the time to pay is over
+	DataTicket        = "ticket"     // not empty: the confirmation is sent again for its ticket
 	DataRefundable    = "refundable" // not empty: the customer may have all of it back
 )
 

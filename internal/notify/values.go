@@ -29,6 +29,7 @@ type values struct {
 	Refundable, Stays, Nothing bool // Nothing goes back
 	TripOff, Unpaid            bool // why it is cancelled, and why nothing goes back
 	Expired                    bool // its time to pay is over
+	Ticket                     bool // it is sent again for the ticket
 	ByHand                     bool // it goes back by a transfer of ours
 	BookAgain, HasPage         bool // there is a button that leads there
 }
@@ -65,6 +66,7 @@ func (w *writer) values(m Message) (values, error) {
 func (w *writer) facts(v *values, data map[string]string) {
 	v.Refundable, v.Stays = data[DataRefundable] != "", data[DataBookingStays] != ""
 	v.TripOff, v.Unpaid, v.Expired = data[DataTripCancelled] != "", data[DataUnpaid] != "", data[DataExpired] != ""
+	v.Ticket = data[DataTicket] != ""
 	v.ByHand = data[DataRefundChannel] == string(models.RefundByHand)
 
 	v.Note = clean(data[DataNote])

@@ -279,3 +279,31 @@ func TestTitleIsCutAtAWord(t *testing.T) {
 		require.LessOrEqual(t, segments(out.Text), maxSegments)
 	}
 }
+
+// A ticket that is sent again is no second confirmation: mail and SMS say what they are about.
+func TestTicketsThatAreSentAgain(t *testing.T) {
+	t.Parallel()
+
+	r := newWholeRenderer(t)
+
+	for locale, words := range map[models.Locale]struct{ ticket, confirmed string }{
+		models.LocaleArabic: {"تذكرت?ك?", "تأكيد|استلم"}, models.LocaleEnglish: {"[Yy]our ticket", "confirmed|received"},
+	} {
+		for _, channel := range []models.NotificationChannel{models.NotifyEmail, models.NotifySMS} {
+			m := whole(models.NotifyPaymentSucceeded, channel, locale)
+			first, err := r.Render(m)
+			require.NoError(t, err)
+			require.Regexp(t, words.confirmed, first.Subject+first.Text)
+
+			m.Data[DataTicket] = "true"
+			again, err := r.Render(m)
+			require.NoError(t, err)
+			require.Regexp(t, words.ticket, again.Subject+again.Text)
+			require.NotRegexp(t, words.confirmed, again.Subject+again.Text)
+
+			if channel == models.NotifySMS {
+				require.LessOrEqual(t, segments(again.Text), segments(first.Text))
+			}
+		}
+	}
+}

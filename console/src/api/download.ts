@@ -3,14 +3,17 @@ import { sessionFetch } from './transport';
 
 /**
  * Reads a file and hands it to the browser. It goes through the session as every request does, so that a fresh code can be asked
- * for; `progress` gets how many bytes have come.
+ * for; `progress` gets how many bytes have come. `accept` is the form of an answer that has several.
  */
 export async function downloadFile(
   address: string,
   fallbackName: string,
   progress: (bytes: number) => void,
+  accept?: string,
 ): Promise<number> {
-  const response = await sessionFetch(new Request(address));
+  const response = await sessionFetch(
+    new Request(address, accept === undefined ? {} : { headers: { Accept: accept } }),
+  );
   if (!response.ok) throw errorOf(response, await response.json().catch(() => null));
   const parts: BlobPart[] = [];
   let bytes = 0;

@@ -110,20 +110,27 @@ func CancelPassengers(ctx context.Context, tx bun.Tx, b *models.Booking, c *mode
 }
 
 // CloseRequest ends the open cancellation request of a booking that is CANCELLED otherwise, in the service's own name: nothing is left to
-// decide. but is the request that is being carried out; uuid.Nil: none.
-func CloseRequest(ctx context.Context, tx bun.Tx, b *models.Booking, but uuid.UUID, now time.Time) error {
+// decide. but is the request that is being carried out; uuid.Nil: none. It returns the request that it has ended, whose workflow the caller
+// has look at it once this is committed; uuid.Nil: none.
+func CloseRequest(ctx context.Context, tx bun.Tx, b *models.Booking, but uuid.UUID, now time.Time) (uuid.UUID, error) {
 	if b.Status != models.BookingCancelled {
-		return nil
+		return uuid.Nil, nil
 	}
+
+	var ended []uuid.UUID
 
 	_, err := tx.NewUpdate().Model((*models.CancellationRequest)(nil)).Set("status = ?", models.CancellationWithdrawn).
 		Set("decided_at = ?", now.Truncate(time.Microsecond)).Where("booking_id = ?", b.ID).Where("id <> ?", but).
-		Where(db.Still, bun.Ident("status"), models.CancellationRequested).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("close cancellation request: %w", err)
-	}
+		Where(db.Still, bun.Ident("status"), models.CancellationRequested).Returning("id").Exec(ctx, &ended)
 
-	return nil
+	switch {
+	case err != nil:
+		return uuid.Nil, fmt.Errorf("close cancellation request: %w", err)
+	case len(ended) == 0:
+		return uuid.Nil, nil
+	default:
+		return ended[0], nil // a booking has one open request
+	}
 }
 
 // CalledOff is the SQL condition that a trip does not run: it is CANCELLED, or being cancelled without an approval that is missing.

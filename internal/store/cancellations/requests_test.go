@@ -207,17 +207,56 @@ func TestPoliciesApproveAlone(t *testing.T) {
 	b.RequireBooks(t)
 }
 
-// The booking is cancelled otherwise: nothing is left to decide.
+// The booking is cancelled otherwise: nothing is left to decide, and the caller learns which request has ended.
 func TestRequestOfABookingThatIsCancelledOtherwise(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	tx := b.Paid(t, 1)
-	r := b.ask(t, *tx.BookingID, b.early())
-	b.GiveBack(t, tx, "")
 
-	r, err := b.Store.Cancellations.ByID(t.Context(), r.ID)
-	require.NoError(t, err)
-	require.Equal(t, models.CancellationWithdrawn, r.Status)
+	for name, cancel := range map[string]func(*testing.T, *books, models.PaymentTransaction) uuid.UUID{
+		"the order of a refund": func(t *testing.T, b *books, tx models.PaymentTransaction) uuid.UUID {
+			t.Helper()
+
+			r := b.Ask(tx, "")
+			r.Type = models.RefundPolicy
+
+			return b.Reserve(t, r).Withdrawn
+		},
+		"the end of a refund that cancels nothing before": func(t *testing.T, b *books, tx models.PaymentTransaction) uuid.UUID {
+			t.Helper()
+
+			half, no := models.MustMoney("57.50"), false
+			first, rest := b.Ask(tx, ""), b.Ask(tx, "")
+			first.Type, first.Amount, first.CancelBooking = models.RefundPartial, &half, &no
+			rest.Type, rest.Amount, rest.CancelBooking = models.RefundPartial, &half, &no
+			require.Equal(t, uuid.Nil, b.Reserve(t, first).Withdrawn)
+			require.Equal(t, uuid.Nil, b.Reserve(t, rest).Withdrawn)
+			require.Equal(t, uuid.Nil, b.SettleRefund(t, first, bookstest.Granted(first)).Withdrawn)
+
+			return b.SettleRefund(t, rest, bookstest.Granted(rest)).Withdrawn
+		},
+		"staff": func(t *testing.T, b *books, tx models.PaymentTransaction) uuid.UUID {
+			t.Helper()
+
+			r := b.Ask(tx, "")
+			done, err := b.Store.Refunds.Cancel(t.Context(), r, models.CancelOrder{
+				ID: models.CancellationID(*tx.BookingID, "desk"), RefundBy: models.CancelUnpaid, Cause: models.RefundOther,
+			}, b.early())
+			require.NoError(t, err)
+
+			return done.Cancellation.Withdrawn
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			tx := b.Paid(t, 1)
+			asked := b.ask(t, *tx.BookingID, b.early())
+			require.Equal(t, asked.ID, cancel(t, b, tx))
+
+			r, err := b.Store.Cancellations.ByID(t.Context(), asked.ID)
+			require.NoError(t, err)
+			require.Equal(t, models.CancellationWithdrawn, r.Status)
+		})
+	}
 }
 
 func (b *books) seatsTaken(t *testing.T) int {

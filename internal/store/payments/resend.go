@@ -126,7 +126,12 @@ func toldAgain(ctx context.Context, tx bun.Tx, b *models.Booking, trip *models.T
 		return told{}, fmt.Errorf("read payment: %w", err)
 	}
 
-	return told{models.NotifyPaymentSucceeded, t.ID, paidFacts(b, trip, &t)}, nil
+	facts := paidFacts(b, trip, &t)
+	if kind == models.ResendTicket {
+		facts["ticket"] = "true"
+	}
+
+	return told{models.NotifyPaymentSucceeded, t.ID, facts}, nil
 }
 
 func refundToldAgain(ctx context.Context, tx bun.Tx, b *models.Booking, trip *models.Trip) (told, error) {

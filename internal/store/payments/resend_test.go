@@ -46,8 +46,11 @@ func TestResend(t *testing.T) {
 	_, err = b.resend(t, *tx.BookingID, models.ResendConfirmation, now.Add(2*time.Minute))
 	requireTooMany(t, 3*time.Minute, err)
 
-	_, err = b.resend(t, *tx.BookingID, models.ResendTicket, now.Add(2*time.Minute))
+	require.Empty(t, sending.Messages[0].Data["ticket"])
+
+	sending, err = b.resend(t, *tx.BookingID, models.ResendTicket, now.Add(2*time.Minute))
 	require.NoError(t, err, "another message")
+	require.NotEmpty(t, sending.Messages[0].Data["ticket"])
 
 	for range 4 {
 		now = now.Add(5 * time.Minute)

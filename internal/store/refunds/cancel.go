@@ -102,6 +102,10 @@ func (s *Store) cancelledBefore(
 		return Cancelled{}, models.NewError(models.CodeIdempotencyKeyReused, "idempotency.other_refund")
 	}
 
+	if err := readKept(ctx, tx, known); err != nil {
+		return Cancelled{}, err
+	}
+
 	out := Cancelled{Cancellation: *known}
 
 	if known.RefundID != nil {

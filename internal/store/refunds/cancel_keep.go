@@ -43,9 +43,12 @@ func (p *orderPlan) keep(ctx context.Context, tx bun.Tx, r *models.RefundRequest
 			return err
 		}
 
-		if err := bookings.CloseRequest(ctx, tx, p.booking, p.request, now); err != nil {
+		var err error
+		if c.Withdrawn, err = bookings.CloseRequest(ctx, tx, p.booking, p.request, now); err != nil {
 			return err
 		}
+
+		p.refund.Withdrawn = c.Withdrawn
 
 		if err := tellCancelled(ctx, tx, c); err != nil {
 			return err
@@ -104,7 +107,7 @@ func cancelledFacts(facts map[string]string, payment *models.PaymentTransaction,
 	part := c.Part()
 	facts["paid_amount"] = part.Paid.String()
 
-	if before := part.SetOff(); before.IsPositive() {
+	if before := part.Before(); before.IsPositive() {
 		facts["refunded_before"] = before.String()
 	}
 
@@ -172,7 +175,11 @@ func (st *refundSettlement) takeUpCancellation(ctx context.Context) error {
 			return err
 		}
 
-		if err := bookings.CloseRequest(ctx, st.tx, &b, uuid.Nil, st.now); err != nil {
+		if st.withdrawn, err = bookings.CloseRequest(ctx, st.tx, &b, uuid.Nil, st.now); err != nil {
+			return err
+		}
+
+		if err := readKept(ctx, st.tx, &c); err != nil {
 			return err
 		}
 

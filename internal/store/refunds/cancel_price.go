@@ -43,19 +43,36 @@ func cancellationsOf(ctx context.Context, in bun.IDB, booking uuid.UUID) ([]mode
 // earlierParts are what the cancellations of a booking have taken out of it. Error: INVALID_STATE while one of them waits for an
 // approval: what the next one comes to depends on it.
 func earlierParts(all []models.Cancellation) ([]models.CancelledPart, error) {
-	var parts []models.CancelledPart
-
 	for i := range all {
-		switch all[i].Status {
-		case models.CancellationPending:
+		if all[i].Status == models.CancellationPending {
 			return nil, models.NewError(models.CodeInvalidState, "cancellation.waits")
-		case models.CancellationDone:
-			parts = append(parts, all[i].Part())
-		case models.CancellationVoid:
 		}
 	}
 
-	return parts, nil
+	return doneParts(all), nil
+}
+
+// doneParts are what was taken out of a booking by those of its cancellations that took effect.
+func doneParts(all []models.Cancellation) (parts []models.CancelledPart) {
+	for i := range all {
+		if all[i].Status == models.CancellationDone {
+			parts = append(parts, all[i].Part())
+		}
+	}
+
+	return parts
+}
+
+// readKept fills in what the cancellations before c have kept.
+func readKept(ctx context.Context, in bun.IDB, c *models.Cancellation) error {
+	all, err := cancellationsOf(ctx, in, c.BookingID)
+	if err != nil {
+		return err
+	}
+
+	c.KeptAmount = models.FeesOf(doneParts(all[:c.N-1])).AtMost(c.LeftAmount)
+
+	return nil
 }
 
 // takenOut says which passengers a cancellation takes out of a booking.

@@ -42,19 +42,26 @@ func (s *Store) QuoteOrder(
 		return q, nil, err
 	}
 
-	whole, _, err := s.priceOf(ctx, s.db, order.payment, order.out, models.CancelOrder{RefundBy: models.CancelInFull}, now)
+	order.quote.Now, err = s.cancelOutlook(ctx, by, &order, now)
+
+	return order.quote, order.positions, err
+}
+
+// cancelOutlook is what else an order of by at now would be, for the passengers of a quote.
+func (s *Store) cancelOutlook(ctx context.Context, by uuid.UUID, of *quotedOrder, now time.Time) (*models.CancelOutlook, error) {
+	whole, _, err := s.priceOf(ctx, s.db, of.payment, of.out, models.CancelOrder{RefundBy: models.CancelInFull}, now)
 	if err != nil {
-		return q, nil, err
+		return nil, err
 	}
 
-	waits, err := s.needsApproval(ctx, s.db, order.payment, by, order.quote.Part.Refund, now)
+	unpaid, _, err := s.priceOf(ctx, s.db, of.payment, of.out, models.CancelOrder{RefundBy: models.CancelUnpaid}, now)
 	if err != nil {
-		return q, nil, err
+		return nil, err
 	}
 
-	order.quote.Now = &models.CancelOutlook{Full: whole.Refund, NeedsApproval: waits}
+	waits, day, err := s.outlook(ctx, s.db, of.payment, by, of.quote.Part.Refund, now)
 
-	return order.quote, order.positions, nil
+	return &models.CancelOutlook{Full: whole.Refund, UnpaidFee: unpaid.Fee(), NeedsApproval: waits, ExpectedBy: day}, err
 }
 
 // QuoteIn is QuoteCancellation of a booking that was read with its cancelled passengers, without what else its order would be.

@@ -39,20 +39,22 @@ func TestQuotesSayWhatAnOrderDoes(t *testing.T) {
 		left         time.Duration
 		positions    []int
 		refund, full string
-		waits        bool // an order by the policy
+		fee, unpaid  string // what an order by the policy keeps, and one without a refund
+		waits        bool   // an order by the policy
 	}{
-		"half of one":            {"", 0, 30 * time.Hour, []int{1}, "57.50", "115.00", false},
-		"all of two":             {"", 0, 80 * time.Hour, []int{1, 3}, "230.00", "230.00", true},
-		"nothing":                {"", 0, time.Hour, []int{2}, "0.00", "115.00", false},
-		"what went back before":  {"100.00", 0, 80 * time.Hour, []int{2}, "81.67", "81.67", true},
-		"half of the others":     {"", 2, 30 * time.Hour, nil, "115.00", "230.00", false},
-		"with what went before":  {"45.00", 3, 30 * time.Hour, []int{1}, "42.50", "100.00", false},
-		"more than the policy's": {"160.00", 0, 30 * time.Hour, []int{1}, "4.17", "61.67", false},
+		"half of one":            {"", 0, 30 * time.Hour, []int{1}, "57.50", "115.00", "57.50", "115.00", false},
+		"all of two":             {"", 0, 80 * time.Hour, []int{1, 3}, "230.00", "230.00", "0.00", "230.00", true},
+		"nothing":                {"", 0, time.Hour, []int{2}, "0.00", "115.00", "115.00", "115.00", false},
+		"what went back before":  {"100.00", 0, 80 * time.Hour, []int{2}, "81.67", "81.67", "0.00", "115.00", true},
+		"half of the others":     {"", 2, 30 * time.Hour, nil, "115.00", "230.00", "115.00", "230.00", false},
+		"with what went before":  {"45.00", 3, 30 * time.Hour, []int{1}, "42.50", "100.00", "57.50", "115.00", false},
+		"nothing, with a gift":   {"100.00", 0, time.Hour, nil, "0.00", "245.00", "245.00", "245.00", false},
+		"more than the policy's": {"160.00", 0, 30 * time.Hour, []int{1}, "4.17", "61.67", "57.50", "115.00", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			for _, by := range []models.CancelRefund{models.CancelByPolicy, models.CancelInFull} {
+			for _, by := range []models.CancelRefund{models.CancelByPolicy, models.CancelInFull, models.CancelUnpaid} {
 				b := setup(t, limitOf("180.00"))
 				tx := b.Paid(t, 3) // 345.00
 				now := b.Trip.DepartureAt.Add(-c.left)
@@ -68,21 +70,38 @@ func TestQuotesSayWhatAnOrderDoes(t *testing.T) {
 				q := b.quote(t, tx, now, c.positions...)
 				require.Equal(t, c.refund, q.Part.Refund.String())
 				require.Equal(t, c.full, q.Now.Full.String())
+				require.Equal(t, c.fee, q.Part.Fee().String())
+				require.Equal(t, c.unpaid, q.Now.UnpaidFee.String())
 				require.Equal(t, c.waits, q.Now.NeedsApproval)
+				require.Equal(t, q.Part.Refund.IsPositive() && !c.waits, q.Now.ExpectedBy != nil)
 
 				r, order := b.cancelling(tx, c.positions...)
 				order.RefundBy = by
 				done, err := b.Store.Refunds.Cancel(t.Context(), r, order, now)
 				require.NoError(t, err)
 
-				if by == models.CancelInFull {
-					require.Equal(t, c.full, done.Cancellation.RefundAmount.String())
+				part := done.Cancellation.Part()
+				refund, fee := c.refund, c.fee
 
+				switch by {
+				case models.CancelInFull:
+					refund, fee = c.full, "0.00"
+				case models.CancelUnpaid:
+					refund, fee = "0.00", c.unpaid
+				default:
+					require.Equal(t, c.waits, done.Refund != nil && done.Refund.NeedsApproval())
+				}
+
+				require.Equal(t, refund, part.Refund.String())
+				require.Equal(t, fee, part.Fee().String())
+
+				if done.Refund != nil && done.Refund.NeedsApproval() {
 					continue
 				}
 
-				require.Equal(t, c.refund, done.Cancellation.RefundAmount.String())
-				require.Equal(t, c.waits, done.Refund != nil && done.Refund.NeedsApproval())
+				kept, err := b.Store.Refunds.FeeOf(t.Context(), *tx.BookingID)
+				require.NoError(t, err)
+				require.Equal(t, part.Kept.Add(part.Fee()).String(), kept.String())
 			}
 		})
 	}

@@ -41,21 +41,20 @@ func (s *Store) OfBooking(ctx context.Context, booking uuid.UUID) ([]models.Refu
 	return rows, payments.WithApprovals(ctx, s.db, rows)
 }
 
-// FeeOf is what was kept of what was paid for the cancelled passengers of a booking. A cancellation that waits for an approval, or was not
-// approved, keeps nothing.
-func (s *Store) FeeOf(ctx context.Context, booking uuid.UUID) (fee models.Money, err error) {
+// FeeOf is what is kept of what was paid for the cancelled passengers of a booking: the fees of its cancellations, as far as they did not
+// go back since. A cancellation that waits for an approval, or was not approved, keeps nothing.
+func (s *Store) FeeOf(ctx context.Context, booking uuid.UUID) (models.Money, error) {
 	all, err := cancellationsOf(ctx, s.db, booking)
-	if err != nil {
-		return fee, err
+	if err != nil || len(all) == 0 {
+		return models.Money{}, err
 	}
 
-	for i := range all {
-		if part := all[i].Part(); all[i].Status == models.CancellationDone {
-			fee = fee.Add(part.Fee())
-		}
+	var t models.PaymentTransaction
+	if err := s.db.NewSelect().Model(&t).Where("id = ?", all[0].PaymentTransactionID).Scan(ctx); err != nil {
+		return models.Money{}, fmt.Errorf("read payment of a cancellation: %w", err)
 	}
 
-	return fee, nil
+	return models.FeesOf(doneParts(all)).AtMost(t.Remaining()), nil
 }
 
 // RefundFilter narrows the list of refunds; zero fields do not.

@@ -341,7 +341,7 @@ func (s *Store) SettleRefund(ctx context.Context, id uuid.UUID, result models.Re
 
 		out = models.SettledRefund{
 			Status: r.Status, Queued: st.queued, NeedsReview: st.needsReview, Approval: approval,
-			TurnedManual: r.TurnedManualAt != nil && r.Status == models.RefundPending,
+			TurnedManual: r.TurnedManualAt != nil && r.Status == models.RefundPending, Withdrawn: st.withdrawn,
 		}
 
 		return err

@@ -106,35 +106,36 @@ func (s *Store) RefundQuote(ctx context.Context, by, booking uuid.UUID, now time
 		terms.Amount, cancels = q.Part.Refund, true // nothing while another cancellation waits for an approval
 	}
 
-	waits, err := s.needsApproval(ctx, s.db, t, by, terms.Amount, now)
+	waits, day, err := s.outlook(ctx, s.db, t, by, terms.Amount, now)
 	if err != nil {
 		return models.RefundQuote{}, err
 	}
 
 	return models.RefundQuote{
 		BookingID: booking, Paid: t.Amount, Refunded: t.RefundedAmount, Remaining: t.Remaining(), Currency: t.Currency,
-		PolicyTerms: terms, NeedsApproval: waits, Cancels: cancels,
+		PolicyTerms: terms, NeedsApproval: waits, ExpectedBy: day, Cancels: cancels,
 	}, nil
 }
 
-// needsApproval says whether a refund of t would wait for the approval of a second person when by orders it at now.
-func (s *Store) needsApproval(
+// outlook says whether a refund of t would wait for the approval of a second person when by orders it at now, and by when the customer's
+// bank would show it; nil when it waits, or is none.
+func (s *Store) outlook(
 	ctx context.Context, in bun.IDB, t *models.PaymentTransaction, by uuid.UUID, amount models.Money, now time.Time,
-) (bool, error) {
+) (waits bool, day *models.Date, err error) {
 	if !amount.IsPositive() {
-		return false, nil
+		return false, nil, nil
 	}
 
-	asked := models.Refund{BookingID: t.BookingID, Amount: amount, Currency: t.TakenCurrency(), RequestedBy: &by}
+	asked := models.Refund{BookingID: t.BookingID, Amount: amount, Currency: t.TakenCurrency(), RequestedBy: &by, CreatedAt: now}
 
 	sum, err := sumOrders(ctx, in, &asked)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 
 	err = s.applyApproval(ctx, in, t, &asked, sum, now)
 
-	return asked.ApprovalPending, err
+	return asked.NeedsApproval(), asked.ExpectedBy(), err
 }
 
 // applyApproval writes into a refund of t that is ordered, or quoted, what approval it needs; sum is what its requester has ordered before.

@@ -28,11 +28,13 @@ func (s *Store) PreviewRefund(ctx context.Context, r models.RefundRequest, now t
 			return err
 		}
 
+		plan.refund.CreatedAt = now
 		out, err = (&refundSettlement{tx: tx, t: t, r: &plan.refund, now: now}).preview(ctx, r.BookingID)
 		out.Remaining = t.Remaining().Sub(plan.refund.Amount)
 
 		if plan.cancellation != nil { // all passengers that are left
-			out.BookingAfter, out.SeatsFreed = models.BookingCancelled, plan.cancellation.Seats
+			part := plan.cancellation.Part()
+			out.BookingAfter, out.SeatsFreed, out.Fee = models.BookingCancelled, plan.cancellation.Seats, new(part.Fee())
 		}
 
 		out.Outside = t.OutsideRefundedAmount
@@ -84,7 +86,7 @@ func (st *refundSettlement) preview(ctx context.Context, booking uuid.UUID) (mod
 
 	out := models.RefundPreview{
 		BookingID: b.ID, TransactionID: st.t.ID, Type: st.r.RefundType, Channel: st.r.Channel, Amount: st.r.Amount, Currency: st.r.Currency,
-		NeedsApproval: st.r.ApprovalPending, PolicyPercent: st.r.PolicyPercent, Reason: st.r.PolicyReason,
+		NeedsApproval: st.r.ApprovalPending, ExpectedBy: st.r.ExpectedBy(), PolicyPercent: st.r.PolicyPercent, Reason: st.r.PolicyReason,
 		Line: st.done.line, Split: split, Booking: b.Status, BookingAfter: b.Status,
 	}
 

@@ -25,6 +25,7 @@ type refundSettlement struct {
 	now         time.Time
 	queued      int
 	needsReview bool          // an incident was opened
+	withdrawn   uuid.UUID     // models.SettledRefund
 	done        refundEffects // for the audit log
 }
 
@@ -232,9 +233,12 @@ func (st *refundSettlement) settleBooking(ctx context.Context, added *models.Pay
 			return err
 		}
 
-		if err := bookings.CloseRequest(ctx, st.tx, &b, uuid.Nil, st.now); err != nil {
+		ended, err := bookings.CloseRequest(ctx, st.tx, &b, uuid.Nil, st.now)
+		if err != nil {
 			return err
 		}
+
+		st.withdrawn = ended
 	}
 
 	st.done.booking = b.Status

@@ -88,6 +88,8 @@ func (s *Store) cancelPaid(
 		return err
 	}
 
+	out.Withdrawn = done.Cancellation.Withdrawn
+
 	if done.Refund == nil || done.Refund.Status != models.RefundPending {
 		return nil
 	}

@@ -10,6 +10,7 @@ import { Money } from '@/components/Money';
 import ui from '@/components/ui.module.css';
 import type { Values } from '@/forms/fields';
 import { useWords } from '@/i18n/useWords';
+import { dayText } from '@/lib/dates';
 import { rateText } from '@/lib/money';
 import { cancelKey, effectOf, idsOf } from './cancel';
 import { usePayers } from './RefundPreview';
@@ -73,6 +74,7 @@ export function CancelEffect({ booking, values: now, named, onShown }: Props) {
                 effect={effect}
                 payers={values['bearer'] === 'PROPORTIONAL' ? payers : null}
                 channel={effect.back > 0 ? preview.data?.data.channel : undefined}
+                by={effect.back > 0 ? foreseen?.data.expected_by : undefined}
               />
               {effect.back > 0 && (
                 <Answer query={preview} lines={1} labels={{ amount: t('cancel.amount') }}>
@@ -100,6 +102,7 @@ function Amounts({
   effect,
   payers,
   channel,
+  by,
 }: {
   booking: Props['booking'];
   quote: Quote;
@@ -108,6 +111,8 @@ function Amounts({
   payers: string | null;
   /** By which way it goes back. */
   channel: Schemas['RefundChannel'] | undefined;
+  /** The day by which the customer has it; undefined while that is not known. */
+  by: string | undefined;
 }) {
   const { t, language } = useWords();
   const money = (amount: number) => <Money amount={amount} currency={quote.currency} />;
@@ -119,7 +124,10 @@ function Amounts({
         [t('cancel.paid'), money(quote.paid_amount)],
         [t('cancel.back'), <b key="v">{money(effect.back)}</b>],
         [t('cancel.way'), channel && t(`cancel.ways.${channel}`)],
-        [t('cancel.arrives'), channel && t('cancel.arrivesIn')],
+        [
+          t('cancel.arrives'),
+          channel && (by ? t('cancel.arrivesBy', { when: dayText(by, language) }) : t('cancel.arrivesLater')),
+        ],
         [t('preview.paidBy'), payers],
         [t('cancel.fee'), money(effect.fee)],
         [

@@ -1,11 +1,14 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { answered, api, type Schemas } from '@/api/client';
+import { downloadFile } from '@/api/download';
 import { bookingQueries } from '@/api/queries/bookings';
 import { paymentQueries } from '@/api/queries/payments';
 import { useMay } from '@/app/me';
 import { Card } from '@/components/Card';
+import { useErrorText } from '@/components/Messages';
 import ui from '@/components/ui.module.css';
 import { bodyOf, type Field, type FieldsOf, type Values } from '@/forms/fields';
 import { FormDialog } from '@/forms/FormDialog';
@@ -24,7 +27,40 @@ export function Desk({ booking }: { booking: Booking }) {
     <div className={ui.row}>
       <Correct booking={booking} />
       <Resend booking={booking} />
+      <Ticket booking={booking} />
     </div>
+  );
+}
+
+/** The ticket as the customer has it, to look at or to print. */
+function Ticket({ booking }: { booking: Booking }) {
+  const { t } = useWords();
+  const may = useMay();
+  const text = useErrorText();
+  const read = useMutation({
+    mutationFn: () =>
+      downloadFile(
+        `/api/v1/bookings/${booking.id}/ticket`,
+        `${booking.booking_number}.pdf`,
+        () => undefined,
+        'application/pdf',
+      ),
+    onError: (error) => {
+      notifications.show({ message: text(error), color: 'red', autoClose: false });
+    },
+  });
+  if (booking.status !== 'CONFIRMED' || !may('GetTicket')) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={read.isPending}
+      onClick={() => {
+        read.mutate();
+      }}
+    >
+      {t('desk.ticket')}
+    </Button>
   );
 }
 

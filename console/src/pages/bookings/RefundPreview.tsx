@@ -12,6 +12,7 @@ import ui from '@/components/ui.module.css';
 import type { Values } from '@/forms/fields';
 import { useChoices } from '@/hooks/useChoices';
 import { useWords } from '@/i18n/useWords';
+import { dayText } from '@/lib/dates';
 import { amountOf, amountText, moneyText, sumOf } from '@/lib/money';
 import { accountText } from '@/shared/accounts';
 
@@ -94,7 +95,7 @@ export function usePayers(preview: Preview | undefined): string | null {
 
 /** What it does, for who orders it, and for who decides about an `ordered` one: they are the approval that it needs. */
 export function Effects({ of: preview, ordered = false }: { of: Preview; ordered?: boolean }) {
-  const { t } = useWords();
+  const { t, language } = useWords();
   const payers = usePayers(preview);
   const { word } = useChoices();
   const money = (amount: number) => <Money amount={amount} currency={preview.currency} />;
@@ -109,7 +110,12 @@ export function Effects({ of: preview, ordered = false }: { of: Preview; ordered
               {money(preview.amount)} · {word(preview.channel)}
             </b>,
           ],
+          [
+            t('cancel.arrives'),
+            preview.expected_by && t('cancel.arrivesBy', { when: dayText(preview.expected_by, language) }),
+          ],
           [t('preview.paidBy'), payers],
+          [t('cancel.fee'), preview.fee_amount !== undefined && preview.fee_amount > 0 && money(preview.fee_amount)],
           [t('preview.leftThen'), money(preview.remaining_amount)],
           [
             t('field.outsideRefunded'),

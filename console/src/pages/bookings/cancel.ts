@@ -2,7 +2,7 @@ import type { Schemas } from '@/api/client';
 import type { Values } from '@/forms/fields';
 import { amountOf, sumOf } from '@/lib/money';
 
-type Quote = Pick<Schemas['CancellationQuote'], 'refund_amount' | 'fee_amount' | 'full_amount'>;
+type Quote = Pick<Schemas['CancellationQuote'], 'refund_amount' | 'fee_amount' | 'full_amount' | 'unpaid_fee_amount'>;
 
 /** The ids that a field of several choices holds. */
 export const idsOf = ({ passenger_ids = '' }: Values) => passenger_ids.split(',').filter((id) => id !== '');
@@ -29,9 +29,11 @@ export function effectOf(quote: Quote, values: Values, now?: number): { back: nu
   }[refund ?? 'POLICY'];
   if (asked === null) return null;
   const back = now ?? asked;
-  // What went back before is in neither of the two.
-  const whole = sumOf([quote.refund_amount, quote.fee_amount]);
-  return { back, fee: refund === 'FULL' ? 0 : Math.max(0, sumOf([whole, -back])) };
+  if (refund === 'FULL') return { back, fee: 0 };
+  // By the policy the fee is the quote's; without a refund the API names it, too, and an amount that is given back is less of it.
+  const byPolicy = (refund ?? 'POLICY') === 'POLICY';
+  const [fee, given] = byPolicy ? [quote.fee_amount, back - quote.refund_amount] : [quote.unpaid_fee_amount, back];
+  return fee === undefined ? null : { back, fee: Math.max(0, sumOf([fee, -given])) };
 }
 
 /** The amount in a refusal's sentence. */

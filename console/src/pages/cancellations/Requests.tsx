@@ -78,11 +78,11 @@ function useColumns(): Column<Request>[] {
   });
   return [
     { ...parts.booking<Request>(), width: 7 },
-    { ...parts.status<Request>(), width: 7.25 },
+    { ...parts.status<Request>(), width: 8 },
     {
       id: 'requested',
       header: t('cancellation.requestedAt'),
-      width: 7,
+      width: 8.25,
       sort: 'requested_at',
       cell: ({ requested_at }) => <When at={requested_at} relative />,
       text: ({ requested_at }) => requested_at,
@@ -90,21 +90,21 @@ function useColumns(): Column<Request>[] {
     {
       id: 'departure',
       header: t('field.departure'),
-      width: 9.75,
+      width: 10.75,
       cell: ({ departure_at }) => <When at={departure_at} />,
       text: ({ departure_at }) => departure_at ?? '',
     },
-    parts.plain('customer', t('field.customer'), 7.25, ({ customer_name }) => customer_name ?? null),
+    parts.plain('customer', t('field.customer'), 9, ({ customer_name }) => customer_name ?? null),
     {
       id: 'seats',
       header: t('field.seats'),
-      width: 3.5,
+      width: 4.75,
       align: 'end',
       cell: ({ quote }) => quote.seats,
       text: ({ quote }) => String(quote.seats),
     },
     money('refund_amount', t('cancellation.refund')),
-    money('fee_amount', t('cancellation.fee')),
+    money('fee_amount', t('cancellation.fee'), { width: 8.25 }),
     money('paid_amount', t('cancellation.paid'), { hidden: true }),
     parts.plain(
       'percent',
@@ -117,7 +117,7 @@ function useColumns(): Column<Request>[] {
       },
     ),
     parts.plain('trip', t('field.trip'), 9, ({ trip_title }) => trip_title ?? null, { hidden: true }),
-    parts.plain('provider', t('field.provider'), 7, ({ provider_name }) => provider_name ?? null),
+    parts.plain('provider', t('field.provider'), 7, ({ provider_name }) => provider_name ?? null, { hidden: true }),
     parts.plain('reason', t('field.reason'), 9, ({ reason }) => reason, { hidden: true }),
     {
       id: 'decided',
