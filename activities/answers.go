@@ -22,7 +22,9 @@ type Answers struct {
 func RefOf(t *models.PaymentTransaction) gateways.CheckoutRef { return refOf(t) }
 
 // RefundRefOf names a refund of the payment t.
-func RefundRefOf(r *models.Refund, t *models.PaymentTransaction) gateways.RefundRef { return refundRefOf(r, t) }
+func RefundRefOf(r *models.Refund, t *models.PaymentTransaction) gateways.RefundRef {
+	return refundRefOf(r, t)
+}
 
 // Checkout stores what the gateway said of an attempt's checkout; an open one leaves nothing.
 func (a Answers) Checkout(ctx context.Context, t *models.PaymentTransaction, c gateways.Checkout) (inbox.Stored, error) {

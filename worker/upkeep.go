@@ -47,11 +47,16 @@ func newListCleaner(d Deps) *upkeep {
 		d.Store.DB.CleanSearchLists)
 }
 
-// newScheduleKeeper makes the schedules again that an operator has deleted: without the sweep's, lost events wait for ever.
+// newScheduleKeeper makes the schedules again that an operator has deleted: without the sweep's, lost events wait for ever. The search
+// attributes, too: a Temporal that was lost comes back empty under workers that run on, and would refuse every payment.
 func newScheduleKeeper(d Deps) *upkeep {
 	const missed = "schedules not looked at; one that was deleted is not made again until they are"
 
 	u := newUpkeep(d.Log, missed, func(ctx context.Context) (int64, error) {
+		if err := ensureSearchAttributes(ctx, d.Temporal, d.Namespace); err != nil {
+			return 0, err
+		}
+
 		return restoreSchedules(ctx, d.Log, d.Temporal, d.Queue, d.SweepInterval)
 	})
 	u.every = schedulesEvery

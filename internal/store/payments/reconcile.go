@@ -88,3 +88,9 @@ func (s *Store) MessagesDue(ctx context.Context, now time.Time) (n int, oldest t
 
 	return n, oldest, err
 }
+
+// SecondDebitsOf counts the second payments of a payment's checkout that the books have.
+func (s *Store) SecondDebitsOf(ctx context.Context, payment uuid.UUID) (int64, error) {
+	return s.db.NewSelect().Model((*models.PaymentTransaction)(nil)).Where("parent_id = ?", payment).
+		Where("kind = ?", models.KindSecondDebit).Count(ctx)
+}

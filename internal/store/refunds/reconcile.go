@@ -68,13 +68,22 @@ func (s *Store) NoteSentBefore(ctx context.Context, id uuid.UUID, before *models
 	return n == 1, err
 }
 
-// GivenBack is what the books know that the gateway of a refund has given back of its payment, without the refund.
-func (s *Store) GivenBack(ctx context.Context, refund uuid.UUID) (sum models.Money, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		sum, err = givenBackAtGateway(ctx, tx, refund)
+// Returned is what the books know that went back of a payment through its gateway.
+type Returned struct {
+	Done    models.Money `bun:"done"`    // refunds of ours that were made, and not taken back
+	Sent    models.Money `bun:"sent"`    // refunds of ours that were sent and are not decided
+	Outside models.Money `bun:"outside"` // what the gateway gave back without an order
+}
 
-		return err
-	})
+// Returned sums up what went back of a payment.
+func (s *Store) Returned(ctx context.Context, payment uuid.UUID) (sums Returned, err error) {
+	err = s.db.NewRaw(`SELECT coalesce(sum(amount) FILTER (WHERE status = 'SUCCEEDED' AND returned_at IS NULL), 0) AS done,
+			coalesce(sum(amount) FILTER (WHERE status = 'PENDING' AND sends > 0), 0) AS sent,
+			coalesce((SELECT total FROM outside_refunds WHERE payment_transaction_id = ?0 ORDER BY n DESC LIMIT 1), 0) AS outside
+		FROM refunds WHERE payment_transaction_id = ?0 AND channel = 'GATEWAY'`, payment).Scan(ctx, &sums)
+	if err != nil {
+		return sums, fmt.Errorf("sum up what went back of a payment: %w", err)
+	}
 
-	return sum, err
+	return sums, nil
 }
