@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -53,11 +54,10 @@ func newScheduleKeeper(d Deps) *upkeep {
 	const missed = "schedules not looked at; one that was deleted is not made again until they are"
 
 	u := newUpkeep(d.Log, missed, func(ctx context.Context) (int64, error) {
-		if err := ensureSearchAttributes(ctx, d.Temporal, d.Namespace); err != nil {
-			return 0, err
-		}
+		attributes := ensureSearchAttributes(ctx, d.Temporal, d.Namespace)
+		restored, err := restoreSchedules(ctx, d.Log, d.Temporal, d.Queue, d.SweepInterval)
 
-		return restoreSchedules(ctx, d.Log, d.Temporal, d.Queue, d.SweepInterval)
+		return restored, errors.Join(attributes, err)
 	})
 	u.every = schedulesEvery
 

@@ -35,6 +35,12 @@ func newAddress(tb testing.TB) *address {
 	return a
 }
 
+func (a *address) port() int {
+	at, _ := a.listener.Addr().(*net.TCPAddr)
+
+	return at.Port
+}
+
 // lead has it lead elsewhere; connections that there are break.
 func (a *address) lead(to string) {
 	a.mu.Lock()

@@ -253,3 +253,56 @@ func emailOf(r models.Role) string {
 		models.RoleSuperAdmin: "super_admin",
 	}[r] + "@rihla.test"
 }
+
+// declined is a booking whose first attempt was declined and that can be paid by a second one.
+func (l *load) declined() uuid.UUID {
+	l.w.Helper()
+
+	var b gen.Booking
+
+	body := rig.BookingRequest(l.trips[0], 1, models.MethodCreditCard, uuid.NewString()+"@rihla.test")
+	require.NoError(l.w, l.customer.Post(l.w.Context(), "/api/v1/bookings", body, &b))
+
+	pressed, err := l.w.service.Gateway.Press(*b.Payment.Reference, "decline")
+	require.NoError(l.w, err)
+	require.True(l.w, pressed)
+	eventually(l.w, 30*time.Second, "the attempt has failed", func() bool {
+		return l.w.primary.value(database, "SELECT status FROM payment_transactions WHERE booking_id = '"+b.ID.String()+"'") == "FAILED"
+	})
+
+	return b.ID
+}
+
+// intent asks for a further attempt, and returns its checkout.
+func (l *load) intent(booking uuid.UUID) (checkout string) {
+	l.w.Helper()
+
+	path := "/api/v1/payments/booking/" + booking.String() + "/intent"
+
+	require.Eventually(l.w, func() bool {
+		var t gen.PaymentTransaction
+
+		err := l.customer.Post(l.w.Context(), path, gen.IntentRequest{PaymentMethod: models.MethodCreditCard}, &t)
+		if err == nil && t.Reference != nil {
+			checkout = *t.Reference
+		}
+
+		l.try(l.w.Context(), err)
+
+		return checkout != ""
+	}, 30*time.Second, 100*time.Millisecond, "the booking can be paid")
+
+	return checkout
+}
+
+// payAgain pays a booking by the attempt that the books had lost: it has the same id, and so the checkout that there is.
+func (l *load) payAgain(booking uuid.UUID) {
+	l.w.Helper()
+
+	pressed, err := l.w.service.Gateway.Press(l.intent(booking), "succeed")
+	require.NoError(l.w, err)
+	require.True(l.w, pressed)
+	eventually(l.w, 30*time.Second, "the booking is confirmed", func() bool {
+		return l.w.primary.value(database, "SELECT status FROM bookings WHERE id = '"+booking.String()+"'") == string(models.BookingConfirmed)
+	})
+}

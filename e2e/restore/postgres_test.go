@@ -198,8 +198,9 @@ func (p *postgres) value(database, query string) (text string) {
 	return text
 }
 
-// standby copies the running server and starts the copy as its standby. synchronous: the primary waits for it at every commit.
-func (p *postgres) standby(synchronous bool) *postgres {
+// standby copies the running server and starts the copy as its standby, which reaches it by the link. synchronous: the primary waits for it
+// at every commit.
+func (p *postgres) standby(link *address, synchronous bool) *postgres {
 	p.tb.Helper()
 
 	s := at(p.tb, "standby", filepath.Join(p.sockets, "standby"), p.account)
@@ -207,7 +208,7 @@ func (p *postgres) standby(synchronous bool) *postgres {
 		"-X", "stream", "-c", "fast", "--no-sync")
 
 	s.set(map[string]string{
-		"primary_conninfo": fmt.Sprintf("host=%s port=%d user=%s application_name=standby", p.sockets, p.port, owner),
+		"primary_conninfo": fmt.Sprintf("host=127.0.0.1 port=%d user=%s application_name=standby", link.port(), owner),
 		// What a standby applies is what it must not lose; the copied setting would have it wait for a standby of its own.
 		"synchronous_standby_names": "",
 	})

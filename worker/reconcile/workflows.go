@@ -18,7 +18,7 @@ type missing struct {
 }
 
 // justStarted is how young a workflow may be that has no row yet.
-const justStarted = time.Minute
+const justStarted = 10 * time.Second
 
 // startMissing starts the workflows of what is open in the books and has none, and ends those whose row the books do not have.
 func (r *run) startMissing(ctx context.Context, began time.Time) error {
