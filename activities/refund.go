@@ -137,13 +137,6 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 	ref := refundRefOf(&r, &t)
 
 	sent, err := p.readSentRefund(ctx, g, &r, ref)
-	if err == nil && r.Sends == 0 {
-		// These books have lost its sending: they are older than what happened. It is no refund that was made outside of the service.
-		if _, err := p.Store.Refunds.NoteSentBefore(ctx, r.ID, nil); err != nil {
-			return models.RefundResult{}, err
-		}
-	}
-
 	if gateways.KindOf(err) == gateways.KindNotFound {
 		if ok, err := p.fits(ctx, &r, &t, g); err != nil || !ok {
 			return takenBackOutside, err

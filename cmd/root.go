@@ -43,8 +43,8 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newGateway(), newMigrate(), newUser(), newOpenAPI(), newAudit(), newReconcile(),
-		newArchive(), newSeed(), newCodec(), newHealthcheck(), newSigningKey(), newVersion())
+	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newGateway(), newMigrate(), newUser(), newOpenAPI(), newAudit(),
+		newReconcile(), newArchive(), newSeed(), newCodec(), newHealthcheck(), newSigningKey(), newVersion())
 
 	return root
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // CheckoutLister is a driver whose company lists checkouts by the time at which they were made. A database that was restored to an earlier
-// moment has no attempt for what was made after it, so that only a list shows it. Drivers without it cannot list (README).
+// moment has no attempt for what was made after it, so that only a list shows it. Drivers without it cannot list (docs/gateways.md).
 type CheckoutLister interface {
 	// ListCheckouts is a page of the checkouts that were made at or after since, and where the next page begins, "" after the last one. The
 	// first page is that of from "". One without a reference of ours has MerchantReference uuid.Nil: it is none of ours.

@@ -119,7 +119,7 @@ func TestReconcileOfWhatTheBooksDoNotHave(t *testing.T) {
 
 	first := h.reconcile(t, reconcile.Options{})
 	require.ElementsMatch(t, []reconcile.Kind{reconcile.UnknownOpen, reconcile.UnknownMoney}, kinds(first))
-	require.Equal(t, 1, first.Changes()-first.Started["incidents"], "an open checkout of unknown origin is left alone")
+	require.Equal(t, 1, first.Changes()-first.Started["incidents"], "an open checkout of unknown origin stays open")
 
 	unfinished, err := h.store.Payments.Overdue(t.Context(), time.Now())
 	require.NoError(t, err)

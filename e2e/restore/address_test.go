@@ -73,7 +73,7 @@ func (a *address) carry(in net.Conn) {
 	to := a.to
 	a.mu.Unlock()
 
-	out, err := net.Dial("tcp", to) //nolint:noctx // closed by lead
+	out, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}

@@ -116,10 +116,10 @@ func (l *load) serve(ctx context.Context) {
 		return // its gateway, or the orchestrator, was away
 	}
 
-	switch roll := rand.IntN(10); { //nolint:gosec // who does what
-	case roll == 0:
+	switch rand.IntN(10) {
+	case 0:
 		return // never comes to pay
-	case roll == 1:
+	case 1:
 		_, _ = l.w.service.Gateway.Press(*b.Payment.Reference, "decline")
 
 		return
@@ -132,7 +132,7 @@ func (l *load) serve(ctx context.Context) {
 	var status gen.PaymentStatus
 
 	err := l.customer.Get(ctx, "/api/v1/bookings/"+b.ID.String()+"/payment-status?wait=5", &status)
-	if !l.try(ctx, err) || status.BookingStatus != gen.BookingStatus(models.BookingConfirmed) {
+	if !l.try(ctx, err) || status.BookingStatus != models.BookingConfirmed {
 		return
 	}
 
@@ -144,7 +144,7 @@ func (l *load) serve(ctx context.Context) {
 func (l *load) refund(ctx context.Context, booking uuid.UUID) {
 	body := map[string]any{"refund_type": models.RefundFull}
 
-	switch rand.IntN(6) { //nolint:gosec // who does what
+	switch rand.IntN(6) {
 	case 0:
 	case 1:
 		body = map[string]any{"refund_type": models.RefundPartial, "amount": models.MustMoney("30.00")}

@@ -39,7 +39,7 @@ type postgres struct {
 func home(tb testing.TB) (string, *syscall.Credential) {
 	tb.Helper()
 
-	dir, err := os.MkdirTemp("/var/tmp", "rihla-restore-")
+	dir, err := os.MkdirTemp("/var/tmp", "rihla-restore-") //nolint:usetesting // the account of PostgreSQL reaches no directory of the test
 	require.NoError(tb, err)
 	tb.Cleanup(func() {
 		if !tb.Failed() {

@@ -17,7 +17,7 @@ var (
 
 // ListCheckouts implements gateways.CheckoutLister.
 func (d *Driver) ListCheckouts(ctx context.Context, since time.Time, from string) ([]gateways.Checkout, string, error) {
-	items, next, err := list[checkoutAnswer](ctx, d, "/v1/checkouts", since, from)
+	items, next, err := listSince[checkoutAnswer](ctx, d, "/v1/checkouts", since, from)
 	if err != nil {
 		return nil, "", err
 	}
@@ -35,7 +35,7 @@ func (d *Driver) ListCheckouts(ctx context.Context, since time.Time, from string
 
 // ListRefunds implements gateways.RefundLister.
 func (d *Driver) ListRefunds(ctx context.Context, since time.Time, from string) ([]gateways.ListedRefund, string, error) {
-	items, next, err := list[refundAnswer](ctx, d, "/v1/refunds", since, from)
+	items, next, err := listSince[refundAnswer](ctx, d, "/v1/refunds", since, from)
 	if err != nil {
 		return nil, "", err
 	}
@@ -51,8 +51,8 @@ func (d *Driver) ListRefunds(ctx context.Context, since time.Time, from string) 
 	return page, next, nil
 }
 
-// list reads a page of a list by the time of creation.
-func list[T any](ctx context.Context, d *Driver, path string, since time.Time, from string) (items []T, next string, err error) {
+// listSince reads a page of a list by the time of creation.
+func listSince[T any](ctx context.Context, d *Driver, path string, since time.Time, from string) (items []T, next string, err error) {
 	var answer struct {
 		Data *[]T   `json:"data"`
 		Next string `json:"next"`

@@ -109,8 +109,14 @@ func (a *asking) read(ctx context.Context, ref gateways.CheckoutRef) (c gateways
 	return c, answered && err == nil, answered, err
 }
 
-// find notes what the gateway and the books do not agree about.
+// find notes what the gateway and the books do not agree about, once: two accounts may be one at the company, and have the same list.
 func (a *asking) find(f Finding) {
+	key := string(f.Kind) + f.Subject + f.ID
+	if a.seen[key] {
+		return
+	}
+
+	a.seen[key] = true
 	f.Account = a.Name
 	a.report.Findings = append(a.report.Findings, f)
 }

@@ -78,6 +78,7 @@ type run struct {
 	report    *Report
 	answers   activities.Answers
 	delivered map[uuid.UUID]bool // attempts of which an event was handed over
+	seen      map[string]bool    // findings
 }
 
 // Run asks about everything, and reports what it asked, what it changed and what it cannot tell. Its error is that of the database, or of
@@ -86,7 +87,8 @@ func (r *Reconciler) Run(ctx context.Context, how Options) (*Report, error) {
 	began := r.Now()
 	one := &run{
 		Reconciler: r, how: how, from: how.Since.Add(-how.Back), answers: activities.Answers{Store: r.Store, Now: r.Now},
-		report: &Report{Since: how.Since, From: how.Since.Add(-how.Back), Began: began, DryRun: how.DryRun}, delivered: map[uuid.UUID]bool{},
+		report:    &Report{Since: how.Since, From: how.Since.Add(-how.Back), Began: began, DryRun: how.DryRun},
+		delivered: map[uuid.UUID]bool{}, seen: map[string]bool{},
 	}
 
 	for i := range r.Accounts {

@@ -67,7 +67,7 @@ func (a *asking) refund(ctx context.Context, r *models.Refund) error {
 	return a.refundAnswered(ctx, r, &t, sent)
 }
 
-// refundAnswered brings the gateway's word about a refund into the books.
+// refundAnswered brings the gateway's answer about a refund into the books.
 func (a *asking) refundAnswered(ctx context.Context, r *models.Refund, t *models.PaymentTransaction, sent gateways.Refund) error {
 	if !sent.Amount.Equal(r.Amount) || !models.SameCurrency(sent.Currency, r.Currency) {
 		a.find(a.refundFinding(RefundDiffers, r, "another amount at the gateway: "+a.amount(sent.Amount, sent.Currency)))

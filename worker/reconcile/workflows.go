@@ -211,7 +211,7 @@ func (r *run) endUnknown(ctx context.Context, began time.Time) error {
 		if err != nil {
 			r.noteOrchestrator(ctx, err)
 
-			return nil //nolint:nilerr // the report says it
+			return nil // the report says it
 		}
 
 		known, err := r.known(ctx, workflow, ids)
@@ -227,7 +227,7 @@ func (r *run) endUnknown(ctx context.Context, began time.Time) error {
 			if err := r.Workflows.Terminate(ctx, name(id), "rihla reconcile: the books do not have it"); err != nil {
 				r.noteOrchestrator(ctx, err)
 
-				return nil //nolint:nilerr // the report says it
+				return nil // the report says it
 			}
 
 			r.report.Ended++

@@ -20,7 +20,7 @@ func (c calls) listCheckouts(w http.ResponseWriter, r *http.Request, m *engine.A
 		return
 	}
 
-	list(c, w, r, m, c.All, func(row *engine.Checkout) (string, time.Time) { return row.ID, row.CreatedAt },
+	listSince(c, w, r, m, c.All, func(row *engine.Checkout) (string, time.Time) { return row.ID, row.CreatedAt },
 		func(row *engine.Checkout, f *engine.Fault) any { return c.viewOf(r, row, f) })
 }
 
@@ -32,11 +32,11 @@ func (c calls) listRefunds(w http.ResponseWriter, r *http.Request, m *engine.Acc
 		return
 	}
 
-	list(c, w, r, m, c.AllRefunds, func(row *engine.Refund) (string, time.Time) { return row.ID, row.CreatedAt },
+	listSince(c, w, r, m, c.AllRefunds, func(row *engine.Refund) (string, time.Time) { return row.ID, row.CreatedAt },
 		func(row *engine.Refund, _ *engine.Fault) any { return refundViewOf(row) })
 }
 
-func list[T any](
+func listSince[T any](
 	c calls, w http.ResponseWriter, r *http.Request, m *engine.Account, all func(*engine.Account, *engine.Fault) ([]T, error),
 	of func(T) (id string, made time.Time), view func(T, *engine.Fault) any,
 ) {
