@@ -209,3 +209,24 @@ func TestRestartPayment(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, runs)
 }
+
+// Money that was taken and went back before the books heard of either: both are brought in.
+func TestReconcileOfWhatWasPaidAndGivenBack(t *testing.T) {
+	t.Parallel()
+	h := newTestEnv(t)
+	h.work(t)
+
+	a := h.attempt(t)
+	h.start(t, a)
+	require.NoError(t, h.gateway.Pay(a.ID()))
+	h.gateway.RefundInDashboard(a.ID(), models.MustMoney("5.00"))
+
+	require.Equal(t, []reconcile.Kind{reconcile.PaidThere}, kinds(h.reconcile(t, reconcile.Options{})))
+	h.becomes(t, a, models.TransactionPaid)
+	require.NotNil(t, h.becomes(t, a, models.TransactionPaid).RecheckAt, "the gateway is asked what went back")
+	require.NoError(t, h.PollStatus(t.Context(), models.ChannelGatewayA))
+	require.Eventually(t, func() bool {
+		return h.becomes(t, a, models.TransactionPaid).OutsideRefundedAmount.String() == "5.00"
+	}, 20*time.Second, 20*time.Millisecond)
+	require.Empty(t, h.reconcile(t, reconcile.Options{}).Findings)
+}

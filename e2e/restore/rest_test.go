@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"rihla/gateways/simulator/engine"
@@ -49,21 +50,24 @@ func found(r *reconcile.Report, kind reconcile.Kind) (n int) {
 // openWork is what has not come to its end.
 const openWork = `SELECT concat_ws(' ', 'payments', (SELECT count(*) FROM payment_transactions WHERE status = 'PENDING'),
 	'refunds', (SELECT count(*) FROM refunds WHERE status = 'PENDING' AND channel = 'GATEWAY' AND NOT approval_pending),
-	'events', (SELECT count(*) FROM webhook_events WHERE processed_at IS NULL AND transaction_id IS NOT NULL))`
+	'events', (SELECT count(*) FROM webhook_events WHERE processed_at IS NULL AND transaction_id IS NOT NULL),
+	'comparisons', (SELECT count(*) FROM payment_transactions WHERE recheck_at IS NOT NULL))`
 
 // proveRest waits until nothing moves any more, and then holds that the books agree: a second reconciliation changes nothing, the audit
 // finds no difference, and every amount that the gateway took or gave back has its place.
 func (w *world) proveRest(p *postgres, since time.Time) {
 	w.Helper()
 
-	last := ""
+	const rest = "payments 0 refunds 0 events 0 comparisons 0"
 
-	require.Eventually(w, func() bool {
+	var last string
+
+	assert.Eventually(w, func() bool {
 		last = p.value(database, openWork)
 
-		return last == "payments 0 refunds 0 events 0"
+		return last == rest
 	}, hold+time.Minute, 200*time.Millisecond, "comes to rest")
-	require.Equal(w, "payments 0 refunds 0 events 0", last)
+	require.Equal(w, rest, last)
 
 	again := w.reconcile(since)
 	require.Zero(w, again.Changes(), "a second run changes nothing: %+v %v", changed(again), again.Started)

@@ -148,6 +148,24 @@ func agrees(known *refunds.Returned, c gateways.Checkout) bool {
 	return c.RefundedAmount.Cmp(least) >= 0 && c.RefundedAmount.Cmp(least.Add(known.Sent)) <= 0
 }
 
+// compareUntilStill compares a payment, and again when a refund of it went on meanwhile.
+func (a *asking) compareUntilStill(ctx context.Context, t *models.PaymentTransaction) error {
+	for range maxTries {
+		var compared refunds.Compared
+
+		_, err := a.call(ctx, func(ctx context.Context) (err error) {
+			compared, err = a.answers.Taken(ctx, a.Gateway, t)
+
+			return err
+		})
+		if err != nil || !compared.Changed {
+			return ignoreGateway(err)
+		}
+	}
+
+	return nil
+}
+
 func (a *asking) compare(ctx context.Context, t *models.PaymentTransaction, before refunds.Returned, c gateways.Checkout) error {
 	debits, err := a.Store.Payments.SecondDebitsOf(ctx, t.ID)
 	if err != nil {
@@ -155,12 +173,7 @@ func (a *asking) compare(ctx context.Context, t *models.PaymentTransaction, befo
 	}
 
 	if !a.how.DryRun {
-		_, err := a.call(ctx, func(ctx context.Context) error {
-			_, err := a.answers.Taken(ctx, a.Gateway, t)
-
-			return err
-		})
-		if err != nil && !gateways.IsFromGateway(err) {
+		if err := a.compareUntilStill(ctx, t); err != nil {
 			return err
 		}
 	}

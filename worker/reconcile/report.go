@@ -98,10 +98,12 @@ func (r *Report) Changes() (n int) {
 		}
 	}
 
-	if !r.DryRun {
-		for _, started := range r.Started {
-			n += started
-		}
+	if r.DryRun {
+		return n
+	}
+
+	for _, started := range r.Started {
+		n += started
 	}
 
 	return n + r.Ended
@@ -180,7 +182,7 @@ func (r *Report) printWorkflows(w io.Writer) {
 	}
 
 	if r.Ended > 0 {
-		fmt.Fprintf(w, "workflows ended that the books do not have or have resolved: %d\n", r.Ended)
+		fmt.Fprintf(w, "workflows of what the books do not have, or have resolved: %d; they are ended unless this is a dry run\n", r.Ended)
 	}
 
 	if r.Orchestrator != "" {

@@ -39,11 +39,7 @@ func (r *run) startMissing(ctx context.Context, began time.Time) error {
 		}
 	}
 
-	if r.how.DryRun {
-		return nil
-	}
-
-	if err := r.endUnknown(ctx, began); err != nil {
+	if err := r.endUnknown(ctx, began); err != nil || r.how.DryRun {
 		return err
 	}
 
@@ -188,9 +184,12 @@ func (r *run) incidents(ctx context.Context) (open []missing, err error) {
 		}
 
 		runs, err := r.Workflows.IsRunning(ctx, models.ReviewWorkflowID(row.ID))
-		if err == nil && runs && !r.how.DryRun {
-			err = r.Workflows.Show(ctx, row)
+		if err == nil && runs {
 			r.report.Ended++
+
+			if !r.how.DryRun {
+				err = r.Workflows.Show(ctx, row)
+			}
 		}
 
 		if err != nil {
@@ -224,13 +223,17 @@ func (r *run) endUnknown(ctx context.Context, began time.Time) error {
 				continue
 			}
 
+			r.report.Ended++
+
+			if r.how.DryRun {
+				continue
+			}
+
 			if err := r.Workflows.Terminate(ctx, name(id), "rihla reconcile: the books do not have it"); err != nil {
 				r.noteOrchestrator(ctx, err)
 
 				return nil // the report says it
 			}
-
-			r.report.Ended++
 		}
 	}
 
