@@ -27,7 +27,7 @@ func TestPostgreSQLToAMoment(t *testing.T) {
 	killed := time.Now()
 	w.primary.program.Kill()
 	w.stopService()
-	require.NoError(t, os.RemoveAll(w.primary.dir))
+	w.primary.lose()
 
 	b.restore(w, moment)
 	w.loseTemporal()
@@ -147,7 +147,7 @@ func TestBooksAndTemporalOfDifferentMoments(t *testing.T) {
 	killed := time.Now()
 	w.primary.program.Kill()
 	w.stopService()
-	require.NoError(t, os.RemoveAll(w.primary.dir))
+	w.primary.lose()
 	b.restore(w, moment)
 
 	first := w.reconcile(moment)

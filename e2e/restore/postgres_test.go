@@ -231,6 +231,12 @@ func (p *postgres) standby(link *address, synchronous bool) *postgres {
 	return s
 }
 
+// lose takes the data directory of a server that was killed. Its backends need a moment to notice, and write until then.
+func (p *postgres) lose() {
+	p.tb.Helper()
+	eventually(p.tb, 30*time.Second, "the data directory is gone", func() bool { return os.RemoveAll(p.dir) == nil })
+}
+
 // promote makes a standby the primary.
 func (p *postgres) promote() {
 	p.tb.Helper()
