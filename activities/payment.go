@@ -255,7 +255,7 @@ func recordAnswer(
 		at = *c.PaidAt
 	}
 
-	if len(c.Others) > 0 { // paid twice before it was settled
+	if len(c.Others) > 0 || c.RefundedAmount.IsPositive() { // paid twice, or given back, before it was settled
 		if err := s.Payments.ExpectComparison(ctx, t.ID, now); err != nil {
 			return inbox.Stored{}, err
 		}

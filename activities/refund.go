@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"rihla/gateways"
+	"rihla/internal/inbox"
+	"rihla/internal/store"
 	"rihla/internal/telemetry"
 	"rihla/models"
 )
@@ -132,14 +134,14 @@ func (p *Payments) refundAtGateway(ctx context.Context, id uuid.UUID) (models.Re
 		return models.RefundResult{}, err
 	}
 
-	if ok, err := p.fits(ctx, &r, &t, g); err != nil || !ok {
-		return takenBackOutside, err
-	}
-
 	ref := refundRefOf(&r, &t)
 
 	sent, err := p.readSentRefund(ctx, g, &r, ref)
 	if gateways.KindOf(err) == gateways.KindNotFound {
+		if ok, err := p.fits(ctx, &r, &t, g); err != nil || !ok {
+			return takenBackOutside, err
+		}
+
 		if r.Sends > 0 {
 			if refused, err := p.Store.Refunds.GiveUpRefund(ctx, id, p.settleAfter()); err != nil || refused {
 				return rejectedEarlier, err
@@ -251,7 +253,16 @@ func (p *Payments) refundResult(
 func (p *Payments) recordRefund(
 	ctx context.Context, r *models.Refund, t *models.PaymentTransaction, sent gateways.Refund, kind models.EventType,
 ) error {
-	_, err := p.Store.Inbox.StoreEvent(ctx, models.WebhookEvent{
+	_, err := storeRefundAnswer(ctx, p.Store, r, t, sent, kind, p.Now())
+
+	return err
+}
+
+func storeRefundAnswer(
+	ctx context.Context, s *store.Store, r *models.Refund, t *models.PaymentTransaction, sent gateways.Refund, kind models.EventType,
+	now time.Time,
+) (inbox.Stored, error) {
+	return s.Inbox.StoreEvent(ctx, models.WebhookEvent{
 		ID:                models.NewID(),
 		Channel:           t.Channel,
 		WebhookID:         models.PolledRefundEventID(r.ID, string(sent.Status)),
@@ -263,10 +274,9 @@ func (p *Payments) recordRefund(
 		PaymentMethod:     t.Method(),
 		FailureReason:     sent.FailureReason,
 		GatewayRefundID:   sent.ID,
-		OccurredAt:        p.Now(),
-	}, p.Now())
-
-	return err
+		OccurredAt:        now,
+		Revises:           kind == models.EventRefundFailed && r.Status == models.RefundSucceeded,
+	}, now)
 }
 
 // codeOf is the machine code of a gateway's refusal.

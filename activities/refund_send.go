@@ -22,7 +22,13 @@ func (p *Payments) readSentRefund(
 		return gateways.Refund{}, &gateways.Error{Kind: gateways.KindNotFound, Code: "never_sent"}
 	}
 
-	return g.ReadRefund(ctx, ref)
+	sent, err := g.ReadRefund(ctx, ref)
+	if err == nil && r.Sends == 0 {
+		// These books have lost its sending: they are older than what happened. It is no refund that was made outside of the service.
+		_, err = p.Store.Refunds.NoteSentBefore(ctx, r.ID, nil)
+	}
+
+	return sent, err
 }
 
 // refundRefOf names the refund r of t. A refund whose id at the gateway is known is read by it.

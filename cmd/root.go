@@ -43,8 +43,8 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newAPI(), newWorker(), newGateway(), newMigrate(), newUser(), newOpenAPI(), newAudit(), newArchive(), newCodec(),
-		newHealthcheck(), newSigningKey(), newVersion())
+	root.AddCommand(newAPI(), newWorker(), newGateway(), newMigrate(), newUser(), newOpenAPI(), newAudit(), newReconcile(), newArchive(),
+		newCodec(), newHealthcheck(), newSigningKey(), newVersion())
 	root.AddCommand(trialCommands()...)
 
 	return root

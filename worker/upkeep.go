@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -47,12 +48,16 @@ func newListCleaner(d Deps) *upkeep {
 		d.Store.DB.CleanSearchLists)
 }
 
-// newScheduleKeeper makes the schedules again that an operator has deleted: without the sweep's, lost events wait for ever.
+// newScheduleKeeper makes the schedules again that an operator has deleted: without the sweep's, lost events wait for ever. The search
+// attributes, too: a Temporal that was lost comes back empty under workers that run on, and would refuse every payment.
 func newScheduleKeeper(d Deps) *upkeep {
 	const missed = "schedules not looked at; one that was deleted is not made again until they are"
 
 	u := newUpkeep(d.Log, missed, func(ctx context.Context) (int64, error) {
-		return restoreSchedules(ctx, d.Log, d.Temporal, d.Queue, d.SweepInterval)
+		attributes := ensureSearchAttributes(ctx, d.Temporal, d.Namespace)
+		restored, err := restoreSchedules(ctx, d.Log, d.Temporal, d.Queue, d.SweepInterval)
+
+		return restored, errors.Join(attributes, err)
 	})
 	u.every = schedulesEvery
 

@@ -34,6 +34,14 @@ const TaskTimeout = 2500 * time.Millisecond
 // StartPayment starts the attempt's workflow, or finds the one that runs, and waits until the customer can pay or the
 // attempt has ended. ctx bounds the wait. Errors: the domain's, SERVICE_UNAVAILABLE, ErrStillRunning.
 func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (models.Checkout, error) {
+	var out models.Checkout
+
+	err := c.startWithUpdate(ctx, paymentOptions(a), Payment, a, UpdateCheckout, &out, nothingToPay)
+
+	return out, err
+}
+
+func paymentOptions(a models.Attempt) client.StartWorkflowOptions {
 	attrs := []temporal.SearchAttributeUpdate{
 		attrPaymentStatus.ValueSet(string(models.TransactionPending)),
 		attrGateway.ValueSet(string(a.Method.Gateway())),
@@ -46,16 +54,12 @@ func (c *Client) StartPayment(ctx context.Context, a models.Attempt) (models.Che
 		summary = "Payment attempt " + strconv.Itoa(a.Number) + " for booking " + a.BookingID.String()
 	}
 
-	var out models.Checkout
-
-	err := c.startWithUpdate(ctx, client.StartWorkflowOptions{
+	return client.StartWorkflowOptions{
 		ID:                    models.PaymentWorkflowID(a.ID()),
 		StaticSummary:         summary,
 		StaticDetails:         "Pays by " + string(a.Method) + " through " + string(a.Method.Gateway()) + ".",
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
-	}, Payment, a, UpdateCheckout, &out, nothingToPay)
-
-	return out, err
+	}
 }
 
 // nothingToPay reports an answer that a run which is over may have given about another time, or another method: the booking was taken
@@ -189,6 +193,8 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 	return c.start(ctx, client.StartWorkflowOptions{
 		ID: models.LatePaymentWorkflowID(d), StaticSummary: "Late event of payment " + d.TransactionID.String(),
 		TypedSearchAttributes: temporal.NewSearchAttributes(attrs...),
+		// Only an event that had no effect is delivered. If a run has applied it, the books were restored to a moment before that.
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, LatePayment, d)
 }
 

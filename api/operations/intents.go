@@ -260,6 +260,12 @@ func (o *Operations) start(ctx context.Context, a models.Attempt) (models.Paymen
 	defer done()
 
 	t, readErr := o.Store.Payments.TransactionByID(ctx, a.ID())
+	if err == nil && models.CodeOf(readErr) == models.CodeNotFound {
+		// Its workflow has opened an attempt that the books do not have: they were restored to an earlier moment.
+		if _, err = o.Workflows.RestartPayment(ctx, a); err == nil {
+			t, readErr = o.Store.Payments.TransactionByID(ctx, a.ID())
+		}
+	}
 
 	switch {
 	case err == nil && readErr == nil && t.Status == models.TransactionPending && t.CheckoutURL == nil:

@@ -62,6 +62,14 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 	s := subject(t)
 	can := s.Gateway.Capabilities()
 
+	if _, ok := s.Gateway.(gateways.CheckoutLister); ok {
+		run("a list of checkouts since a time", testListedCheckouts)
+	}
+
+	if _, ok := s.Gateway.(gateways.RefundLister); ok {
+		run("a list of refunds since a time", testListedRefunds)
+	}
+
 	if can.Cancel {
 		run("a canceled checkout", testCanceled)
 	} else {

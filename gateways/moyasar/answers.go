@@ -29,6 +29,7 @@ type invoice struct {
 	Currency  string                     `json:"currency"`
 	URL       string                     `json:"url"`
 	ExpiredAt string                     `json:"expired_at"`
+	CreatedAt string                     `json:"created_at"`
 	PaidAt    string                     `json:"paid_at"` // only lists show it, and not every version of the API
 	Metadata  map[string]json.RawMessage `json:"metadata"`
 	Payments  *[]payment                 `json:"payments"` // nil: the answer leaves them out

@@ -108,6 +108,11 @@ func rank(s gateways.CheckoutStatus) int {
 
 // page is one page of the invoices of a reference, the newest first, and the number of the next one: 0 after the last.
 func (d *Driver) page(ctx context.Context, reference uuid.UUID, page int) ([]invoice, int, error) {
+	return d.invoices(ctx, url.Values{"metadata[" + metaReference + "]": {reference.String()}}, page)
+}
+
+// invoices is one page of those that the query is about.
+func (d *Driver) invoices(ctx context.Context, query url.Values, page int) ([]invoice, int, error) {
 	var answer struct {
 		Invoices *[]invoice `json:"invoices"`
 		Meta     struct {
@@ -115,7 +120,7 @@ func (d *Driver) page(ctx context.Context, reference uuid.UUID, page int) ([]inv
 		} `json:"meta"`
 	}
 
-	query := url.Values{"metadata[" + metaReference + "]": {reference.String()}, "page": {strconv.Itoa(page)}}
+	query.Set("page", strconv.Itoa(page))
 
 	err := d.call(ctx, request{method: http.MethodGet, path: "/v1/invoices", query: query}, &answer)
 

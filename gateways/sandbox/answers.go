@@ -122,7 +122,16 @@ type refundAnswer struct {
 }
 
 func (a refundAnswer) refund() (gateways.Refund, error) {
-	if a.ID == "" || a.CheckoutID == "" || a.MerchantReference == uuid.Nil || a.Amount == nil || a.Currency == "" {
+	if a.MerchantReference == uuid.Nil {
+		return gateways.Refund{}, httpcall.BadAnswer("the refund has no reference")
+	}
+
+	return a.listed()
+}
+
+// listed is refund for one that may have been made in the dashboard, without a reference.
+func (a refundAnswer) listed() (gateways.Refund, error) {
+	if a.ID == "" || a.CheckoutID == "" || a.Amount == nil || a.Currency == "" {
 		return gateways.Refund{}, httpcall.BadAnswer("the refund is incomplete")
 	}
 

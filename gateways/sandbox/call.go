@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -19,6 +20,7 @@ type request struct {
 	method  string
 	path    string
 	query   uuid.UUID          // merchant_reference to look for; Nil for none
+	list    url.Values         // of a list by time; nil for none
 	key     string             // Idempotency-Key; empty on reads
 	body    any                // sent as JSON; nil for none
 	missing gateways.ErrorKind // what a 404 means; the zero value leaves it KindRejected
@@ -56,6 +58,10 @@ func (d *Driver) newRequest(ctx context.Context, r request) (*http.Request, erro
 	target := d.base + r.path
 	if r.query != uuid.Nil {
 		target += "?merchant_reference=" + r.query.String()
+	}
+
+	if r.list != nil {
+		target += "?" + r.list.Encode()
 	}
 
 	var body io.Reader

@@ -5,6 +5,8 @@ package main
 var setUp = map[string]string{
 	"postgresql": `ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }`,
+	"pgbackrest": `command -v pgbackrest >/dev/null ||
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends pgbackrest; }`,
 	"node": `command -v node >/dev/null && command -v npm >/dev/null && command -v curl >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm curl; }`,
 	"chromium": `command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }`,

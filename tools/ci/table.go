@@ -13,6 +13,9 @@ const races = "^(TestSpine|TestParallelRefunds|TestHundredDeliveriesOfOneWebhook
 // alone are the suites that kill and cut: what they hold the service to is how soon it is back at work.
 var alone = []string{"./e2e/failure"}
 
+// drills bring a service back from what was lost. They have a lane of their own: what they need is installed for no other.
+const drills = "./e2e/restore"
+
 // reading has tests that read all sources and texts and share nothing: the race detector only makes them ten times as slow.
 const reading = "./docs"
 
@@ -20,7 +23,7 @@ func inProcess(dir string) bool {
 	return !strings.HasPrefix(dir, "./e2e") || dir == "./e2e/harness/sources"
 }
 
-func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) }
+func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) && dir != drills }
 
 // lanes are all checks, those that fail soonest first. A browser and the service that it uses leave a core idle: what needs one core runs
 // beside them.
@@ -137,6 +140,7 @@ func testLanes() []Lane {
 	racesUnits, racing := tests(func(dir string) bool { return dir == "./e2e" }, service, besides, "-race", "-run", races, "-timeout", "30m")
 	e2eUnits, e2e := tests(endToEnd, service, besides, "-skip", races, "-p", "1", "-timeout", "30m") // a package runs two tests per core
 	failureUnits, failure := tests(func(dir string) bool { return slices.Contains(alone, dir) }, service, besides, "-timeout", "30m")
+	restoreUnits, restored := tests(func(dir string) bool { return dir == drills }, service, besides, "-timeout", "15m")
 
 	return []Lane{
 		{
@@ -156,6 +160,10 @@ func testLanes() []Lane {
 		},
 		{
 			Name: "failure", About: "kills and cuts at every boundary", Needs: []string{"postgresql"}, Units: failureUnits, Run: failure,
+		},
+		{
+			Name: "restore", About: "PostgreSQL, its standby and Temporal lost and brought back, rihla reconcile after each",
+			Needs: []string{"postgresql", "pgbackrest", "temporal"}, Units: restoreUnits, Run: restored,
 		},
 	}
 }

@@ -1,6 +1,11 @@
 package engine
 
-import "rihla/models"
+import (
+	"encoding/json"
+	"slices"
+
+	"rihla/models"
+)
 
 // Refund states.
 const (
@@ -107,6 +112,32 @@ func (s *Server) FindRefunds(m *Account, reference string, f *Fault) ([]*Refund,
 	})
 
 	return found, err
+}
+
+// AllRefunds reads the account's refunds, the newest first, without those that the fault hides.
+func (s *Server) AllRefunds(m *Account, f *Fault) ([]*Refund, error) {
+	var all []*Refund
+
+	err := s.store.view(func(t *Tx) error {
+		all = nil
+
+		for _, raw := range t.each(bucketRefunds) {
+			var row Refund
+			if err := json.Unmarshal(raw, &row); err != nil {
+				return err
+			}
+
+			if row.Merchant == m.Name && !f.Hides(row.CreatedAt, s.cfg.Clock()) {
+				all = append(all, &row)
+			}
+		}
+
+		return nil
+	})
+
+	slices.SortStableFunc(all, func(a, b *Refund) int { return b.CreatedAt.Compare(a.CreatedAt) })
+
+	return all, err
 }
 
 // decide ends a pending refund, or takes one back that succeeded, where the company does. Of any other it changes nothing; nil when there

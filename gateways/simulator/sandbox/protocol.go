@@ -43,10 +43,10 @@ func (protocol) Routes(s *Server) map[string]engine.Methods {
 	c := calls{s}
 
 	return map[string]engine.Methods{
-		"/v1/checkouts":             {http.MethodPost: s.AsMerchant(c.createCheckout), http.MethodGet: s.AsMerchant(c.findCheckouts)},
+		"/v1/checkouts":             {http.MethodPost: s.AsMerchant(c.createCheckout), http.MethodGet: s.AsMerchant(c.listCheckouts)},
 		"/v1/checkouts/{id}":        {http.MethodGet: s.AsMerchant(c.getCheckout)},
 		"/v1/checkouts/{id}/cancel": {http.MethodPost: s.AsMerchant(c.cancelCheckout)},
-		"/v1/refunds":               {http.MethodPost: s.AsMerchant(c.createRefund), http.MethodGet: s.AsMerchant(c.findRefunds)},
+		"/v1/refunds":               {http.MethodPost: s.AsMerchant(c.createRefund), http.MethodGet: s.AsMerchant(c.listRefunds)},
 		"/v1/refunds/{id}":          {http.MethodGet: s.AsMerchant(c.getRefund)},
 	}
 }

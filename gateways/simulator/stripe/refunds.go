@@ -89,9 +89,14 @@ func (c calls) readRefund(w http.ResponseWriter, r *http.Request, m *engine.Acco
 	})
 }
 
-// listRefunds is that of one payment intent, the newest first.
+// listRefunds is that of one payment intent, or of all that were made since a time, the newest first.
 func (c calls) listRefunds(w http.ResponseWriter, r *http.Request, m *engine.Account) {
 	query := r.URL.Query()
+	if !query.Has("payment_intent") {
+		c.listAllRefunds(w, r, m)
+
+		return
+	}
 
 	c.Asked(w, r, engine.OpStatus, m, func(*engine.Fault) engine.Answer {
 		var rows []*engine.Refund
@@ -119,6 +124,28 @@ func (c calls) listRefunds(w http.ResponseWriter, r *http.Request, m *engine.Acc
 			return c.Internal(err)
 		}
 
+		page, more := pageOf(rows, query, func(row *engine.Refund) string { return row.ID })
+
+		var data []any
+		for _, row := range page {
+			data = append(data, refundOf(row))
+		}
+
+		return listOf(r.URL.Path, data, more)
+	})
+}
+
+func (c calls) listAllRefunds(w http.ResponseWriter, r *http.Request, m *engine.Account) {
+	query := r.URL.Query()
+	from, _ := strconv.ParseInt(query.Get("created[gte]"), 10, 64)
+
+	c.Asked(w, r, engine.OpStatus, m, func(f *engine.Fault) engine.Answer {
+		rows, err := c.AllRefunds(m, f)
+		if err != nil {
+			return c.Internal(err)
+		}
+
+		rows = slices.DeleteFunc(rows, func(row *engine.Refund) bool { return row.CreatedAt.Unix() < from })
 		page, more := pageOf(rows, query, func(row *engine.Refund) string { return row.ID })
 
 		var data []any

@@ -85,3 +85,13 @@ func (s *Store) LeftBehind(ctx context.Context, grace time.Duration, limit int, 
 
 	return ids, nil
 }
+
+// Undecided are the requests that are not closed: each has a workflow.
+func (s *Store) Undecided(ctx context.Context) (ids []uuid.UUID, err error) {
+	err = s.db.NewSelect().Model((*models.CancellationRequest)(nil)).Column("id").Where("closed_at IS NULL").OrderExpr("id").Scan(ctx, &ids)
+	if err != nil {
+		return nil, fmt.Errorf("read open cancellation requests: %w", err)
+	}
+
+	return ids, nil
+}

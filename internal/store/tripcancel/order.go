@@ -304,3 +304,16 @@ func (s *Store) LeftBehind(ctx context.Context, grace time.Duration, limit int, 
 
 	return rows, nil
 }
+
+// Running are the cancellations of trips that have not ended: each has a workflow.
+func (s *Store) Running(ctx context.Context) ([]models.TripCancellationOrder, error) {
+	var rows []models.TripCancellationOrder
+
+	err := s.db.NewSelect().Model((*models.TripCancellation)(nil)).ColumnExpr("tc.id, tc.trip_id, t.provider_id").
+		Join("JOIN trips AS t ON t.id = tc.trip_id").Where("tc.status = ?", models.TripCancellationRunning).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("read cancellations of trips: %w", err)
+	}
+
+	return rows, nil
+}
