@@ -18,6 +18,7 @@ import (
 	"rihla/internal/devstack"
 	"rihla/internal/store"
 	"rihla/internal/store/db"
+	"rihla/internal/store/seed"
 	"rihla/internal/testkit"
 	"rihla/models"
 )
@@ -79,7 +80,7 @@ func (w *world) prepare() {
 	require.NoError(w, err)
 	hash, err := passwords.Hash(w.Context(), password)
 	require.NoError(w, err)
-	require.NoError(w, s.Seed.SeedDev(w.Context(), hash, time.Now()))
+	require.NoError(w, seed.Of(s).SeedDev(w.Context(), hash, time.Now()))
 	require.NoError(w, s.DB.MakeRole(w.Context(), serviceRole, serviceRole))
 	require.NoError(w, s.DB.GrantTo(w.Context(), serviceRole))
 }
