@@ -42,10 +42,10 @@ func makeCurrent(t *testing.T, s *harness.Stack, deployment, build string) {
 func ranOn(t *testing.T, s *harness.Stack, workflowID string) string {
 	t.Helper()
 
-	d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), workflowID, "")
+	d, err := s.Temporal.DescribeWorkflow(t.Context(), workflowID, "")
 	require.NoError(t, err)
 
-	return d.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId()
+	return d.RawResponse.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId()
 }
 
 // TestNewVersionTakesOver deploys while payments wait: from workers without versions to versioned ones, from one version to
@@ -108,9 +108,9 @@ func TestNewVersionTakesOver(t *testing.T) {
 
 	for _, kind := range []string{"Sweep", "Outbox"} {
 		for _, id := range s.AwaitWorkflow(kind, 1) {
-			d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), id, "")
+			d, err := s.Temporal.DescribeWorkflow(t.Context(), id, "")
 			require.NoError(t, err)
-			require.NotEqual(t, enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, d.GetWorkflowExecutionInfo().GetStatus())
+			require.NotEqual(t, enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, d.Status)
 		}
 	}
 }
