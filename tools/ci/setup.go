@@ -5,6 +5,9 @@ package main
 var setUp = map[string]string{
 	"postgresql": `ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }`,
+	// Debian starts one as it installs it: that has the standard port to itself, and ours has another.
+	"pgbouncer": `[ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null ||
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends pgbouncer; }`,
 	"node": `command -v node >/dev/null && command -v npm >/dev/null && command -v curl >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm curl; }`,
 	"chromium": `command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }`,
