@@ -1,9 +1,9 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-short race fuzz chaos lint generate spectral compat client console docs-page image bench cluster exports xlsx-check ci lane
+.PHONY: help demo dev test test-short race fuzz chaos upgrade-refused lint generate spectral compat client console docs-page image bench cluster exports xlsx-check ci lane
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## start everything and tell the story of one booking
 	go run . demo
@@ -25,6 +25,9 @@ fuzz: ## every fuzz target, one after the other, FUZZTIME each (about 10 seconds
 
 chaos: ## kill and cut everything, 20 times, and look for what must not be
 	go run ./chaos --seed 1 --schedules 20 --environments 2
+
+upgrade-refused: ## chaos finds a migration that the last release cannot work with; 7 minutes
+	go run ./chaos --upgrade --schedules 1 --seed 1 --migration chaos/testdata/breaking.sql | grep 'VIOLATED answers'
 
 lint: ## golangci-lint; `make lane NAME=lint` installs it into .data/ci-bin
 	PATH="$(CURDIR)/.data/ci-bin:$$PATH" golangci-lint run ./...

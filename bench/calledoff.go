@@ -245,12 +245,12 @@ func (b *calledOffBench) callOneOff(ctx context.Context, trip uuid.UUID) error {
 // longestRun is how many events the longest run has that called one of the trips off.
 func (b *calledOffBench) longestRun(ctx context.Context, trips []uuid.UUID) (most int, err error) {
 	for _, trip := range trips {
-		d, err := b.temporal.DescribeWorkflowExecution(ctx, models.TripCancellationWorkflowID(trip), "")
+		d, err := b.temporal.DescribeWorkflow(ctx, models.TripCancellationWorkflowID(trip), "")
 		if err != nil {
 			return most, err
 		}
 
-		most = max(most, int(d.GetWorkflowExecutionInfo().GetHistoryLength()))
+		most = max(most, d.HistoryLength)
 	}
 
 	return most, nil

@@ -150,27 +150,37 @@ func (b *clusterBench) pay(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 
-	var booking gen.Booking
-
 	began := time.Now()
 
-	err = b.api(n).Post(ctx, "/api/v1/bookings", rig.BookingRequest(trip, 1, models.MethodCreditCard, "customer@rihla.test"), &booking)
-	if err != nil {
-		return 0, err
+	booking, err := b.book(ctx, n, trip)
+	if err == nil {
+		err = b.settle(ctx, n, booking)
 	}
 
+	return time.Since(began), err
+}
+
+// book takes a seat, whose payment is open then.
+func (b *clusterBench) book(ctx context.Context, n int, trip uuid.UUID) (booking gen.Booking, err error) {
+	err = b.api(n).Post(ctx, "/api/v1/bookings", rig.BookingRequest(trip, 1, models.MethodCreditCard, "customer@rihla.test"), &booking)
+
+	return booking, err
+}
+
+// settle pays at the gateway and polls until the booking is confirmed.
+func (b *clusterBench) settle(ctx context.Context, n int, booking gen.Booking) error {
 	if open, err := b.environment.Gateway.Press(*booking.Payment.Reference, "succeed"); err != nil || !open {
-		return 0, fmt.Errorf("the checkout %s cannot be paid: %w", *booking.Payment.Reference, err)
+		return fmt.Errorf("the checkout %s cannot be paid: %w", *booking.Payment.Reference, err)
 	}
 
 	var now gen.PaymentStatus
 
-	err = b.api(n+1).Get(ctx, "/api/v1/bookings/"+booking.ID.String()+"/payment-status?wait=30", &now)
+	err := b.api(n+1).Get(ctx, "/api/v1/bookings/"+booking.ID.String()+"/payment-status?wait=30", &now)
 	if err == nil && now.BookingStatus != models.BookingConfirmed {
 		err = fmt.Errorf("booking %s is %s", booking.ID, now.BookingStatus)
 	}
 
-	return time.Since(began), err
+	return err
 }
 
 // clusterSeats is what a bus of the development data has room for, and less than its capacity.

@@ -21,7 +21,7 @@ func execute() int {
 
 	root := &cobra.Command{Use: "bench", Short: "Measure Rihla against itself", SilenceUsage: true}
 	root.AddCommand(newPayments(), newReferenceWorker(), newWebhooks(), newWebhookReference(), newPolls(), newWaiting(),
-		newReferenceStatus(), newExports(), newLists(), newGrowth(), newCalledOff(), newCluster(), newAll())
+		newReferenceStatus(), newExports(), newLists(), newGrowth(), newCalledOff(), newCluster(), newClusterUpgrade(), newAll())
 
 	// The SDK's log is not what is read here.
 	slog.SetDefault(slog.New(slog.DiscardHandler))

@@ -86,6 +86,7 @@ func newChaos() *cobra.Command {
 	f.BoolVar(&o.cluster, "cluster", false, "run Temporal as a cluster of two nodes on PostgreSQL; its server is built the first time")
 	f.BoolVar(&o.upgrade, "upgrade", false, "begin with the last release, and replace processes by this version and back, in any order")
 	f.StringVar(&o.release, "release", "", "the commit of the last release; by default that of migrations/releases.yml")
+	f.StringVar(&o.migration, "migration", "", "a file of SQL that is run after the migrations: whether the last release goes on with it")
 	f.BoolVar(&list, "list", false, "print the schedules and run none")
 
 	return c
@@ -132,6 +133,7 @@ type options struct {
 	verbose        bool
 	upgrade        bool
 	release        string
+	migration      string
 }
 
 func (o options) over(began time.Time) bool {

@@ -317,6 +317,10 @@ func (r *runner) report(s schedule.Schedule, run *actors.Run, broken []invariant
 		again += " --upgrade --release " + r.release
 	}
 
+	if r.migration != "" {
+		again += " --migration " + r.migration
+	}
+
 	if r.driver != drivers.Sandbox {
 		again += " --driver " + r.driver
 	}
@@ -340,7 +344,7 @@ func (r *runner) build(ctx context.Context, number int) (*env.Environment, error
 
 	return env.Build(ctx, env.Options{
 		Dir: dir, Number: number, Cluster: r.cluster, Backup: r.backup, Driver: r.driver, Binary: r.binary,
-		LastBinary: r.last,
-		BinDir:     filepath.Dir(r.binary), Log: slog.New(slog.DiscardHandler),
+		LastBinary: r.last, Migration: r.migration,
+		BinDir: filepath.Dir(r.binary), Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -332,12 +332,16 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		return nil, err
 	}
 
+	reads := client.Options{}
+	temporal.codec.Install(&reads)
+
 	w := worker.New(worker.Deps{
 		Temporal: temporal, Polls: polls, Store: s, Gateways: gates, Sender: sender, Outbox: outbox, Namespace: temporal.namespace,
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		AskFor: cfg.Policies.AskFor, SettleAfter: cfg.Policies.SettleAfter, TripRate: cfg.Policies.TripCancellationRate,
 		WebhookSilence: cfg.Schedules.WebhookSilence, PollLimiters: pollLimiters(cfg.Gateways), Asked: m.StatusAsked, Silent: m.WebhooksSilent,
 		Now: clock.Now, Log: slog.Default(), Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
+		Data: reads.DataConverter, Failures: reads.FailureConverter,
 	})
 	if err := w.Start(ctx); err != nil {
 		return nil, err

@@ -25,8 +25,9 @@ type replays struct {
 }
 
 func (r *replays) flags(c *cobra.Command) {
-	c.Flags().DurationVar(&r.since, "since", 24*time.Hour, "how far back workflows that have ended are replayed")
-	c.Flags().IntVar(&r.limit, "limit", 1000, "how many of one type are replayed at most, of those that run and of those that have ended")
+	c.Flags().DurationVar(&r.since, "since", worker.VerifySince, "how far back workflows that have ended are replayed")
+	c.Flags().IntVar(&r.limit, "limit", worker.VerifyLimit,
+		"how many of one type are replayed at most, of those that run and of those that have ended")
 }
 
 // verify replays them and prints what it found.

@@ -262,9 +262,9 @@ func awaitTaskFailure(t *testing.T, s *harness.Stack, workflowID, key string) (m
 		return message != ""
 	}, patience, 100*time.Millisecond)
 
-	d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), workflowID, "")
+	d, err := s.Temporal.DescribeWorkflow(t.Context(), workflowID, "")
 	require.NoError(t, err)
-	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, d.GetWorkflowExecutionInfo().GetStatus())
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, d.Status)
 
 	return message
 }

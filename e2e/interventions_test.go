@@ -141,9 +141,9 @@ func TestCancelAndTerminate(t *testing.T) { //nolint:tparallel // the gateway is
 				t.Helper()
 				require.NoError(t, end(id))
 				require.Eventually(t, func() bool {
-					d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), id, "")
+					d, err := s.Temporal.DescribeWorkflow(t.Context(), id, "")
 
-					return err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+					return err == nil && d.Status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 				}, patience, 50*time.Millisecond, id)
 			}
 

@@ -42,10 +42,10 @@ func makeCurrent(t *testing.T, s *harness.Stack, deployment, build string) {
 func ranOn(t *testing.T, s *harness.Stack, workflowID string) string {
 	t.Helper()
 
-	d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), workflowID, "")
+	d, err := s.Temporal.DescribeWorkflow(t.Context(), workflowID, "")
 	require.NoError(t, err)
 
-	return d.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId()
+	return d.RawResponse.GetWorkflowExecutionInfo().GetVersioningInfo().GetDeploymentVersion().GetBuildId()
 }
 
 // TestNewVersionTakesOver deploys while payments wait: from workers without versions to versioned ones, from one version to
@@ -108,9 +108,9 @@ func TestNewVersionTakesOver(t *testing.T) {
 
 	for _, kind := range []string{"Sweep", "Outbox"} {
 		for _, id := range s.AwaitWorkflow(kind, 1) {
-			d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), id, "")
+			d, err := s.Temporal.DescribeWorkflow(t.Context(), id, "")
 			require.NoError(t, err)
-			require.NotEqual(t, enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, d.GetWorkflowExecutionInfo().GetStatus())
+			require.NotEqual(t, enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, d.Status)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestVerifyReplaysWhatRuns(t *testing.T) {
 		}, patience, 200*time.Millisecond)
 	}
 
-	found(`(?s)^Workflow .*\nPayment +1 of 1 +([1-9]) of [1-9]\n.*\nReview +0 of 0 +0 of 0\n$`)
+	found(`(?s)^Workflow .*\nPayment +1 of 1 +([1-9]) of [1-9]\n.*\nGate +0 of 0 +0 of 0\n$`)
 
 	// Another build began this one: it waits where this build reserves the refund.
 	s.Worker.Stop()
@@ -294,7 +294,7 @@ func TestPromoteAndRollback(t *testing.T) {
 	require.NoError(t, err)
 
 	said := <-promoted
-	require.Contains(t, said, failing.GetID()+" cannot go on")
+	require.Regexp(t, `(`+failing.GetID()+`|sweep/\S+) cannot go on`, said, "a sweep begins by itself, and it has none either")
 	require.Contains(t, said, "bad gets no more work")
 	require.Contains(t, said, "exit status 1")
 	_ = failing.Get(t.Context(), nil) // the version before takes it on, and cannot read what it was not given

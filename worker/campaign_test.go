@@ -117,9 +117,9 @@ func TestCampaignThroughRestarts(t *testing.T) {
 		}, 30*time.Second, 20*time.Millisecond, want)
 	}
 	waits := func() bool { // the timer is in the history
-		d, err := h.temporal.DescribeWorkflowExecution(t.Context(), models.CampaignWorkflowID(c.ID), "")
+		d, err := h.temporal.DescribeWorkflow(t.Context(), models.CampaignWorkflowID(c.ID), "")
 
-		return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() >= 8
+		return err == nil && d.HistoryLength >= 8
 	}
 
 	stop := h.workCampaigns(t, q)
@@ -168,9 +168,9 @@ func TestCampaignOnASlowClock(t *testing.T) {
 	h.workflow(t, models.CampaignWorkflowID(c.ID), &last)
 	require.Equal(t, models.CampaignEnded, last)
 
-	d, err := h.temporal.DescribeWorkflowExecution(t.Context(), models.CampaignWorkflowID(c.ID), "")
+	d, err := h.temporal.DescribeWorkflow(t.Context(), models.CampaignWorkflowID(c.ID), "")
 	require.NoError(t, err)
-	require.Less(t, d.GetWorkflowExecutionInfo().GetHistoryLength(), int64(40))
+	require.Less(t, d.HistoryLength, 40)
 }
 
 // TestCampaignResumedAtMidnight: a pause that ends at midnight, by the clock of an API that is behind, leaves a campaign to
@@ -194,9 +194,9 @@ func TestCampaignResumedAtMidnight(t *testing.T) {
 
 	require.NoError(t, h.ResumeCampaign(t.Context(), c))
 	require.Eventually(t, func() bool { // the timer is in the history
-		d, err := h.temporal.DescribeWorkflowExecution(t.Context(), models.CampaignWorkflowID(c.ID), "")
+		d, err := h.temporal.DescribeWorkflow(t.Context(), models.CampaignWorkflowID(c.ID), "")
 
-		return err == nil && d.GetWorkflowExecutionInfo().GetHistoryLength() >= 8
+		return err == nil && d.HistoryLength >= 8
 	}, 20*time.Second, 10*time.Millisecond)
 
 	_, err := h.store.Catalogue.PauseCampaign(t.Context(), actor, c.ID, time.Now())

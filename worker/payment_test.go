@@ -182,9 +182,9 @@ func TestLateMoneyGoesBack(t *testing.T) {
 	require.Equal(t, "115.00", h.gateway.Refunded().String())
 	require.Equal(t, models.TransactionPaid, h.becomes(t, second, models.TransactionPaid).Status)
 
-	d, err := h.temporal.DescribeWorkflowExecution(t.Context(), models.RefundWorkflowID(models.RefundID(first.ID(), "late")), "")
+	d, err := h.temporal.DescribeWorkflow(t.Context(), models.RefundWorkflowID(models.RefundID(first.ID(), "late")), "")
 	require.NoError(t, err)
-	require.Equal(t, workflows.TaskTimeout, d.GetExecutionConfig().GetDefaultWorkflowTaskTimeout().AsDuration(),
+	require.Equal(t, workflows.TaskTimeout, d.RawResponse.GetExecutionConfig().GetDefaultWorkflowTaskTimeout().AsDuration(),
 		"what a killed worker held is given to another as soon as for any other workflow")
 }
 

@@ -223,12 +223,12 @@ func watch(ctx context.Context, c client.Client, o PromoteOptions) error {
 // stuck finds a workflow whose task is tried again and again.
 func stuck(ctx context.Context, c client.Client, runs []*commonpb.WorkflowExecution) error {
 	for _, run := range runs {
-		d, err := c.DescribeWorkflowExecution(ctx, run.GetWorkflowId(), run.GetRunId())
+		d, err := c.DescribeWorkflow(ctx, run.GetWorkflowId(), run.GetRunId())
 		if err != nil {
 			return fmt.Errorf("describe %s: %w", run.GetWorkflowId(), err)
 		}
 
-		if n := d.GetPendingWorkflowTask().GetAttempt(); n >= stuckAttempts {
+		if n := d.RawResponse.GetPendingWorkflowTask().GetAttempt(); n >= stuckAttempts {
 			return fmt.Errorf("%w: %s cannot go on, its task is tried for the %d. time", ErrNotPromoted, run.GetWorkflowId(), n)
 		}
 	}

@@ -57,6 +57,12 @@ type FailedReplay struct {
 // OK reports that this build can take on all that were looked at.
 func (v Verified) OK() bool { return len(v.Failed) == 0 && v.Unknown == 0 }
 
+// What is replayed unless a command says otherwise: all that ran within a day, so that every kind of schedule is among it.
+const (
+	VerifySince = 24 * time.Hour
+	VerifyLimit = 1000
+)
+
 // replaysAtOnce is how many histories are read and replayed at once.
 const replaysAtOnce = 4
 
@@ -210,7 +216,14 @@ func readHistory(ctx context.Context, c client.Client, run *commonpb.WorkflowExe
 	return history, nil
 }
 
+// untouched is how many events a run has that no worker has taken up: it was started, and its first task is due.
+const untouched = 2
+
 func replay(o VerifyOptions, run *commonpb.WorkflowExecution, history *historypb.History) error {
+	if len(history.GetEvents()) <= untouched {
+		return nil
+	}
+
 	// On a busy machine a second is no deadlock; workflowcheck looks for code that blocks.
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
 		DataConverter: o.Data, FailureConverter: o.Failures, DisableDeadlockDetection: true,

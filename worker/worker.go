@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"golang.org/x/sync/semaphore"
@@ -48,6 +49,9 @@ type Deps struct {
 	Silent func(c models.Channel)
 	// BuildID makes this a versioned worker of the Deployment: it gets tasks when its version is current or ramping.
 	BuildID, Deployment string
+	// Data and Failures read histories as the workers do, for the gate; nil: the SDK's.
+	Data     converter.DataConverter
+	Failures converter.FailureConverter
 	// Settled is called for every payment attempt that has moved to a state; may be nil.
 	Settled func(models.TransactionStatus, models.Gateway)
 }
@@ -120,7 +124,7 @@ func (w *Worker) newQueues() []worker.Worker {
 	})
 	register(own, payments, d.newOutbox(),
 		&activities.Sweep{Store: d.Store, Deliver: temporalClient, WebhookSilence: d.WebhookSilence, Now: d.Now, Log: d.Log},
-		&activities.Audit{Store: d.Store, Now: d.Now})
+		&activities.Audit{Store: d.Store, Now: d.Now}, newGate(d))
 
 	polls := newPolls(d, temporalClient.Deliver)
 
@@ -238,13 +242,16 @@ func (d Deps) deployment() worker.DeploymentOptions {
 }
 
 // register enters every workflow and activity of the service.
-func register(r worker.Registry, p *activities.Payments, o *activities.Outbox, s *activities.Sweep, a *activities.Audit) {
+func register(
+	r worker.Registry, p *activities.Payments, o *activities.Outbox, s *activities.Sweep, a *activities.Audit, g *activities.Gate,
+) {
 	workflows.Register(r)
 
 	r.RegisterActivity(p)
 	r.RegisterActivity(o)
 	r.RegisterActivity(s)
 	r.RegisterActivity(a)
+	r.RegisterActivity(g)
 }
 
 // Start prepares the namespace and the schedules, and begins to poll. A worker that starts while the orchestrator is away,

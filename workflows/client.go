@@ -201,12 +201,12 @@ func (c *Client) Deliver(ctx context.Context, d models.Delivery) error {
 // Reconcile starts the workflow that ends an attempt whose own workflow is gone. While that one runs, it is still
 // asking the gateway, and nothing is started.
 func (c *Client) Reconcile(ctx context.Context, transaction uuid.UUID, gateway models.Gateway) error {
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, models.PaymentWorkflowID(transaction), "")
+	d, err := c.temporal.DescribeWorkflow(ctx, models.PaymentWorkflowID(transaction), "")
 	if err != nil && !isNotFound(err) {
 		return asDomainError(err)
 	}
 
-	if err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	if err == nil && d.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return nil
 	}
 

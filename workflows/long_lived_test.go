@@ -35,6 +35,7 @@ var lives = map[string]struct {
 	"Compare":          {ends: "one question, whose tries are no events"},
 	"Sweep":            {ends: "one activity"},
 	"Audit":            {ends: "one activity"},
+	"Gate":             {ends: "one activity"},
 	"Review":           {ends: "with the first signal; nothing else is sent to it"},
 }
 

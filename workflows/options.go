@@ -19,6 +19,7 @@ var (
 	sweeper  *activities.Sweep
 	auditor  *activities.Audit
 	poller   *activities.Polls
+	gate     *activities.Gate
 )
 
 // Activities may run for as long as their own time limits allow, and no longer, so that the work of a worker that was

@@ -26,6 +26,7 @@ func Register(r Registry) {
 	r.RegisterWorkflow(PollStatus)
 	r.RegisterWorkflow(Compare)
 	r.RegisterWorkflow(Review)
+	r.RegisterWorkflow(Gate)
 }
 
 // Names are the types of all workflows, as they stand in histories.

@@ -162,9 +162,9 @@ func (p *Run) isUnderWay(ctx context.Context, trip uuid.UUID) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 
-	d, err := p.env.Temporal.DescribeWorkflowExecution(ctx, models.TripCancellationWorkflowID(trip), "")
+	d, err := p.env.Temporal.DescribeWorkflow(ctx, models.TripCancellationWorkflowID(trip), "")
 
-	return err != nil || d.GetWorkflowExecutionInfo().GetCloseTime() == nil
+	return err != nil || d.WorkflowCloseTime == nil
 }
 
 // lookAgain has what could not be cancelled tried again: an operator does not wait the minutes that the workflow would.

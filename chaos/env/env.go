@@ -71,8 +71,10 @@ type Options struct {
 	Binary string // of the service
 	// LastBinary is that of the last release, with which everything begins; "": there is none.
 	LastBinary string
-	BinDir     string // with Temporal
-	Log        *slog.Logger
+	// Migration is a file of SQL that is run after the migrations; "": none.
+	Migration string
+	BinDir    string // with Temporal
+	Log       *slog.Logger
 }
 
 // Environment is everything that runs.
@@ -151,7 +153,7 @@ func (e *Environment) startComponents(ctx context.Context, o Options) (err error
 
 // prepareDatabase migrates, makes the users and resources of a development database, and gives API and worker a role that
 // owns nothing.
-func (e *Environment) prepareDatabase(ctx context.Context, _ Options) error {
+func (e *Environment) prepareDatabase(ctx context.Context, o Options) error {
 	s, err := store.Open(ctx, e.components.DatabaseURL, models.DefaultPolicies(), db.Options{MaxConns: 2})
 	if err != nil {
 		return err
@@ -172,7 +174,21 @@ func (e *Environment) prepareDatabase(ctx context.Context, _ Options) error {
 		return err
 	}
 
-	return errors.Join(seed.Of(s).SeedDev(ctx, hash, time.Now()), s.DB.MakeRole(ctx, serviceRole, serviceRole), s.DB.GrantTo(ctx, serviceRole))
+	err = errors.Join(seed.Of(s).SeedDev(ctx, hash, time.Now()), s.DB.MakeRole(ctx, serviceRole, serviceRole), s.DB.GrantTo(ctx, serviceRole))
+	if err != nil || o.Migration == "" {
+		return err
+	}
+
+	text, err := os.ReadFile(o.Migration)
+	if err != nil {
+		return err
+	}
+
+	if _, err := e.DB.ExecContext(ctx, string(text)); err != nil {
+		return fmt.Errorf("%s: %w", o.Migration, err)
+	}
+
+	return nil
 }
 
 func (e *Environment) startWebhookProxy(ctx context.Context, _ Options) error {

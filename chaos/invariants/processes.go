@@ -162,12 +162,12 @@ func reviews(ctx context.Context, s *Evidence) ([]string, error) {
 
 // statusOf is how a workflow's newest run is, or why that is not known.
 func statusOf(ctx context.Context, s *Evidence, id string) string {
-	d, err := s.Env.Temporal.DescribeWorkflowExecution(ctx, id, "")
+	d, err := s.Env.Temporal.DescribeWorkflow(ctx, id, "")
 	if err != nil {
 		return "not to be found: " + err.Error()
 	}
 
-	return d.GetWorkflowExecutionInfo().GetStatus().String()
+	return d.Status.String()
 }
 
 // listWorkflows names the workflows that a visibility query finds.

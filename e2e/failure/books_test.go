@@ -68,14 +68,14 @@ func logUnsettled(t *testing.T, s *harness.Stack) {
 			return
 		}
 
-		d, err := s.Temporal.DescribeWorkflowExecution(ctx, models.PaymentWorkflowID(id), "")
+		d, err := s.Temporal.DescribeWorkflow(ctx, models.PaymentWorkflowID(id), "")
 		if err != nil {
 			t.Log(id, err)
 
 			continue
 		}
 
-		t.Log(d.GetWorkflowExecutionInfo(), d.GetPendingActivities(), d.GetPendingWorkflowTask())
+		t.Log(d.RawResponse.GetWorkflowExecutionInfo(), d.RawResponse.GetPendingActivities(), d.RawResponse.GetPendingWorkflowTask())
 
 		for events := s.Temporal.GetWorkflowHistory(ctx, models.PaymentWorkflowID(id), "", false, 0); events.HasNext(); {
 			e, err := events.Next()

@@ -194,10 +194,10 @@ func freeAddress(tb testing.TB) string {
 func (s *Stack) History(workflowID string) int64 {
 	s.tb.Helper()
 
-	d, err := s.Temporal.DescribeWorkflowExecution(s.tb.Context(), workflowID, "")
+	d, err := s.Temporal.DescribeWorkflow(s.tb.Context(), workflowID, "")
 	require.NoError(s.tb, err)
 
-	return d.GetWorkflowExecutionInfo().GetHistoryLength()
+	return int64(d.HistoryLength)
 }
 
 // Count runs a SELECT that gives one number.

@@ -32,10 +32,14 @@ func TestOpensAgainHistories(t *testing.T) {
 
 	workflow := models.PaymentWorkflowID(b.Payment.TransactionID)
 	require.Eventually(t, func() bool {
-		d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), workflow, "")
-		changes := d.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["TemporalChangeVersion"]
+		d, err := s.Temporal.DescribeWorkflow(t.Context(), workflow, "")
+		if err != nil {
+			return false
+		}
 
-		return err == nil && strings.Contains(string(changes.GetData()), "payment-opens-again")
+		changes := d.RawResponse.GetWorkflowExecutionInfo().GetSearchAttributes().GetIndexedFields()["TemporalChangeVersion"]
+
+		return strings.Contains(string(changes.GetData()), "payment-opens-again")
 	}, time.Minute, 100*time.Millisecond, "the caller that closes it waits for half a minute")
 
 	a = customer.Post(intent, map[string]any{"payment_method": models.MethodCreditCard})

@@ -32,6 +32,7 @@ var fields = []string{
 	"after", "approval_pending", "attempt", "blocked", "booking", "bookings", "cancelled", "clawback_total", "open_checkouts", "passes", "paused",
 	"refund", "refund_total", "refunded_total", "refunds_by_hand", "refunds_failed", "refunds_pending", "refunds_succeeded", "sums", "trip_id",
 	"undecided",
+	"replayed", // a count
 }
 
 // TestHistoriesNameNobody walks the histories that are kept: payloads, texts for operators, search attributes, failures.

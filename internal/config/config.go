@@ -4,6 +4,7 @@
 package config
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
 	"os"
@@ -111,6 +112,8 @@ type Temporal struct {
 	// BuildID switches Worker Versioning on; DeploymentName is what the worker's versions are versions of.
 	BuildID        string `env:"TEMPORAL_BUILD_ID"`
 	DeploymentName string `env:"TEMPORAL_DEPLOYMENT_NAME" envDefault:"rihla"`
+	// WorkerBuildID is BuildID as Temporal's worker controller sets it. Load copies it there when BuildID is not set.
+	WorkerBuildID string `env:"TEMPORAL_WORKER_BUILD_ID"`
 	// CodecKeys encrypt what workflows say, newest first, each `id:base64 of 32 bytes`; of none, nothing is encrypted.
 	CodecKeys Secrets `env:"TEMPORAL_CODEC_KEYS" secret:"text"`
 	// CodecToken is what the UI and the command line present to the codec server.
@@ -300,6 +303,7 @@ func Load(environ map[string]string) (Config, error) {
 
 	c.App.PublicURL = strings.TrimRight(c.App.PublicURL, "/")
 	c.App.PayURL = strings.TrimRight(c.App.PayURL, "/")
+	c.Temporal.BuildID = cmp.Or(c.Temporal.BuildID, c.Temporal.WorkerBuildID)
 
 	for _, g := range []*MerchantAccount{
 		&c.Gateways.A.MerchantAccount, &c.Gateways.WalletB.MerchantAccount,

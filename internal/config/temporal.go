@@ -17,8 +17,22 @@ func (c Config) checkVersioning(p *problems) {
 		p.addf("TEMPORAL_DEPLOYMENT_NAME must be up to 100 letters, digits, hyphens and underscores")
 	}
 
-	if c.Temporal.BuildID != "" && !buildID.MatchString(c.Temporal.BuildID) {
-		p.addf("TEMPORAL_BUILD_ID must be up to 100 letters, digits, dots, hyphens and underscores")
+	if c.Temporal.BuildID == "" {
+		return
+	}
+
+	if !buildID.MatchString(c.Temporal.BuildID) {
+		name := "TEMPORAL_BUILD_ID"
+		if c.Temporal.BuildID == c.Temporal.WorkerBuildID {
+			name = "TEMPORAL_WORKER_BUILD_ID"
+		}
+
+		p.addf("%s must be up to 100 letters, digits, dots, hyphens and underscores", name)
+	}
+
+	// The controller would wait for ever for a version that no worker has.
+	if c.Temporal.WorkerBuildID != "" && c.Temporal.BuildID != c.Temporal.WorkerBuildID {
+		p.addf("TEMPORAL_BUILD_ID is not TEMPORAL_WORKER_BUILD_ID, which Temporal's worker controller sets: leave it out")
 	}
 }
 

@@ -54,8 +54,26 @@ func TestVersioning(t *testing.T) {
 	require.Equal(t, "rihla", c.Temporal.DeploymentName)
 	require.Equal(t, "v1.2.0+4f7a1c9", load(t, map[string]string{"TEMPORAL_BUILD_ID": "v1.2.0+4f7a1c9"}).Temporal.BuildID)
 
-	for name, value := range map[string]string{"TEMPORAL_BUILD_ID": "a b", "TEMPORAL_DEPLOYMENT_NAME": "ri.hla"} {
+	for name, value := range map[string]string{
+		"TEMPORAL_BUILD_ID": "a b", "TEMPORAL_WORKER_BUILD_ID": "a b", "TEMPORAL_DEPLOYMENT_NAME": "ri.hla",
+	} {
 		_, err := Load(map[string]string{name: value})
 		require.ErrorContains(t, err, name+" must be")
 	}
+}
+
+// TestBuildIDOfTheWorkerController: what Temporal's worker controller sets makes a version as well, and may not be contradicted.
+func TestBuildIDOfTheWorkerController(t *testing.T) {
+	t.Parallel()
+
+	c := load(t, map[string]string{"TEMPORAL_WORKER_BUILD_ID": "v1-2-0-4f7a", "TEMPORAL_DEPLOYMENT_NAME": "prod/rihla"})
+	require.Equal(t, "v1-2-0-4f7a", c.Temporal.BuildID)
+	require.Equal(t, "prod/rihla", c.Temporal.DeploymentName, "the controller's form")
+
+	same := map[string]string{"TEMPORAL_WORKER_BUILD_ID": "v1", "TEMPORAL_BUILD_ID": "v1"}
+	require.Equal(t, "v1", load(t, same).Temporal.BuildID)
+
+	same["TEMPORAL_BUILD_ID"] = "v2"
+	_, err := Load(same)
+	require.ErrorContains(t, err, "TEMPORAL_BUILD_ID is not TEMPORAL_WORKER_BUILD_ID")
 }

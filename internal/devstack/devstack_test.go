@@ -202,9 +202,9 @@ func TestKilledProcessLeavesNoOrphansAndNoDamage(t *testing.T) {
 
 	stack := start(t, dir)
 	require.Equal(t, 1, count(t, connect(t, stack.DatabaseURL)))
-	described, err := dial(t, stack.TemporalAddress).DescribeWorkflowExecution(t.Context(), "kept", run.GetRunID())
+	described, err := dial(t, stack.TemporalAddress).DescribeWorkflow(t.Context(), "kept", run.GetRunID())
 	require.NoError(t, err)
-	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, described.GetWorkflowExecutionInfo().GetStatus())
+	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, described.Status)
 	// The old servers are gone: had one lived on, it would still be listening.
 	for _, old := range []string{strings.Split(strings.Split(url, "@")[1], "/")[0], address} {
 		if old != stack.TemporalAddress && !strings.Contains(stack.DatabaseURL, old) {

@@ -59,6 +59,7 @@ func (p place) dataDir() string        { return filepath.Join(p.dir, "data") }
 type state struct {
 	PID     int    `json:"pid"`
 	Address string `json:"address,omitempty"` // URL of PostgreSQL, host:port of Temporal
+	Pooler  int    `json:"pooler,omitempty"`  // the port of a pooler in front of PostgreSQL
 	Error   string `json:"error,omitempty"`
 }
 
@@ -95,6 +96,7 @@ type membership struct {
 	once    sync.Once
 	clients *flock.Flock
 	address string
+	pooler  int
 	err     error
 }
 
@@ -112,7 +114,9 @@ func shared(tb testing.TB, k serverKind) string {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		m.clients, m.address, m.err = p.join(ctx, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		var said state
+		m.clients, said, m.err = p.join(ctx, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		m.address, m.pooler = said.Address, said.Pooler
 	})
 	if m.err != nil {
 		tb.Fatalf("testkit: %s: %v", k, m.err)
@@ -120,24 +124,24 @@ func shared(tb testing.TB, k serverKind) string {
 	return m.address
 }
 
-// join registers this process as a client and returns the server's address once it answers. The server stays up at least until
+// join registers this process as a client and returns where the server is once it answers. The server stays up at least until
 // the returned lock is closed.
-func (p place) join(ctx context.Context, log *slog.Logger) (*flock.Flock, string, error) {
+func (p place) join(ctx context.Context, log *slog.Logger) (*flock.Flock, state, error) {
 	clients := flock.New(p.clientsLock())
 	// From here on no supervisor ends; one that is about to ends first.
 	if _, err := clients.TryRLockContext(ctx, lockRetry); err != nil {
-		return nil, "", fmt.Errorf("wait for the lock %s: %w", clients, err)
+		return nil, state{}, fmt.Errorf("wait for the lock %s: %w", clients, err)
 	}
-	address, err := p.await(ctx, log)
+	said, err := p.await(ctx, log)
 	if err != nil {
-		return nil, "", errors.Join(err, clients.Close())
+		return nil, state{}, errors.Join(err, clients.Close())
 	}
-	return clients, address, nil
+	return clients, said, nil
 }
 
 // await waits for a living supervisor's server, starting a supervisor whenever there is none. Several processes may do so at once:
 // all but one of the supervisors find the lock taken and end.
-func (p place) await(ctx context.Context, log *slog.Logger) (string, error) {
+func (p place) await(ctx context.Context, log *slog.Logger) (state, error) {
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	report := time.NewTicker(5 * time.Second)
@@ -146,20 +150,20 @@ func (p place) await(ctx context.Context, log *slog.Logger) (string, error) {
 	for attempts := 0; ; {
 		alive, err := p.supervised()
 		if err != nil {
-			return "", err
+			return state{}, err
 		}
 		said, ok := p.read()
 		switch {
 		case alive && ok && said.Error == "" && processExists(said.PID):
-			return said.Address, nil
+			return said, nil
 		case !alive && ok && said.Error != "" && mine != nil && said.PID == mine.pid:
-			return "", errors.New(said.Error)
+			return state{}, errors.New(said.Error)
 		case !alive && (mine == nil || mine.ended()):
 			if attempts++; attempts > 5 {
-				return "", fmt.Errorf("the supervisor keeps ending; see %s", p.logFile())
+				return state{}, fmt.Errorf("the supervisor keeps ending; see %s", p.logFile())
 			}
 			if mine, err = p.spawn(); err != nil {
-				return "", err
+				return state{}, err
 			}
 		}
 		select {
@@ -167,7 +171,7 @@ func (p place) await(ctx context.Context, log *slog.Logger) (string, error) {
 		case <-report.C:
 			log.Info("testkit: waiting for " + string(p.kind) + ": " + p.lastWord())
 		case <-ctx.Done():
-			return "", fmt.Errorf("%w; see %s", ctx.Err(), p.logFile())
+			return state{}, fmt.Errorf("%w; see %s", ctx.Err(), p.logFile())
 		}
 	}
 }

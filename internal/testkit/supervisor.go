@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/peterldowns/pgtestdb"
 
 	"rihla/internal/devstack"
 )
@@ -22,6 +23,7 @@ const (
 	envSupervise = "RIHLA_TESTKIT_SUPERVISE"
 	envRoot      = "RIHLA_TESTKIT_ROOT"
 	envIdle      = "RIHLA_TEST_IDLE"
+	envPooler    = "RIHLA_TEST_POOLER"
 
 	defaultIdle = 20 * time.Second
 )
@@ -108,7 +110,7 @@ func (p place) supervise(log *slog.Logger) error {
 		return err
 	}
 
-	running, address, halt, err := p.start(ctx, log)
+	running, said, halt, err := p.start(ctx, log)
 	if err != nil {
 		return errors.Join(err, p.write(state{PID: os.Getpid(), Error: err.Error()}))
 	}
@@ -116,7 +118,8 @@ func (p place) supervise(log *slog.Logger) error {
 	defer func() { _ = clients.Close() }() // last, see watch
 	defer halt()
 	defer p.forget()
-	if err := p.write(state{PID: os.Getpid(), Address: address}); err != nil {
+	said.PID = os.Getpid()
+	if err := p.write(said); err != nil {
 		return err
 	}
 	log.Info(string(p.kind) + " is running")
@@ -124,10 +127,10 @@ func (p place) supervise(log *slog.Logger) error {
 }
 
 // start starts the server of this kind; halt stops it and wipes its data.
-func (p place) start(ctx context.Context, log *slog.Logger) (running server, address string, halt func(), err error) {
+func (p place) start(ctx context.Context, log *slog.Logger) (running server, said state, halt func(), err error) {
 	// A supervisor that was killed has wiped nothing.
 	if err := devstack.Reset(ctx, p.dataDir(), log); err != nil {
-		return nil, "", nil, err
+		return nil, state{}, nil, err
 	}
 	after := context.WithoutCancel(ctx) // a signal that ends the supervisor does not shorten the end
 	wipe := func() {
@@ -140,22 +143,35 @@ func (p place) start(ctx context.Context, log *slog.Logger) (running server, add
 			DataDir: p.dataDir(), BinDir: binDir(p.root), InMemory: true, Headless: true, Log: log,
 		})
 		if err != nil {
-			return nil, "", nil, err
+			return nil, state{}, nil, err
 		}
-		return temporal, temporal.Address(), func() { temporal.Kill(); wipe() }, nil // nothing in it to be saved
+		return temporal, state{Address: temporal.Address()}, func() { temporal.Kill(); wipe() }, nil // nothing in it to be saved
 	}
 	postgres, err := devstack.StartPostgres(ctx, devstack.PostgresOptions{
 		DataDir: p.dataDir(), BinDir: binDir(p.root), Throwaway: true, Log: log,
 	})
 	if err != nil {
-		return nil, "", nil, err
+		return nil, state{}, nil, err
 	}
-	return postgres, postgres.URL(), func() {
+	halt = func() {
 		if err := postgres.Stop(after); err != nil {
 			log.Error(err.Error())
 		}
 		wipe()
-	}, nil
+	}
+	said.Address = postgres.URL()
+	if os.Getenv(envPooler) == "" {
+		return postgres, said, halt, nil
+	}
+	pooler, err := postgres.StartPooler(ctx, log, devstack.FindPooler(), map[string]string{
+		pgtestdb.DefaultRoleUsername: pgtestdb.DefaultRolePassword, ServiceRole: ServiceRole,
+	})
+	if err != nil {
+		halt()
+		return nil, state{}, nil, err
+	}
+	said.Pooler = pooler.Port()
+	return postgres, said, func() { pooler.Stop(after); halt() }, nil
 }
 
 // watch returns when the server has ended, when a signal came, or when no client held the lock for the idle time: then watch

@@ -6,7 +6,8 @@
 // all it takes: no TestMain is needed.
 //
 // RIHLA_TEST_IDLE (a duration, 20s by default) is how long the servers outlive the last test: raise it to look into a database of a
-// failed test, which is kept (its URL is in the test's output).
+// failed test, which is kept (its URL is in the test's output). RIHLA_TEST_POOLER has tests reach their databases through a PgBouncer with
+// session pooling.
 package testkit
 
 import (
@@ -16,6 +17,7 @@ import (
 	"log/slog"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -35,10 +37,14 @@ func DB(tb testing.TB, migrator pgtestdb.Migrator) *pgtestdb.Config {
 		tb.Fatalf("testkit: %v", err)
 	}
 	password, _ := server.User.Password()
-	return pgtestdb.Custom(tb, pgtestdb.Config{
+	own := *pgtestdb.Custom(tb, pgtestdb.Config{
 		DriverName: "pgx", Host: server.Hostname(), Port: server.Port(), User: server.User.Username(), Password: password,
 		Database: "postgres", Options: server.RawQuery, ForceTerminateConnections: true,
 	}, migrator)
+	if pooler := memberships[kindPostgres].pooler; pooler != 0 {
+		own.Port = strconv.Itoa(pooler) // databases are made and dropped without it
+	}
+	return &own
 }
 
 // Postgres creates an empty database for this test alone and returns its URL.
@@ -59,7 +65,8 @@ func AsService(tb testing.TB, database string) string {
 		tb.Fatalf("testkit: %v", err)
 	}
 	admin := database
-	if server, err := url.Parse(shared(tb, kindPostgres)); err == nil && server.Host == at.Host {
+	pooler := strconv.Itoa(memberships[kindPostgres].pooler)
+	if server, err := url.Parse(shared(tb, kindPostgres)); err == nil && (server.Host == at.Host || at.Port() == pooler) {
 		admin = server.String() // the owner of a test's database may not make roles
 	}
 	db, err := sql.Open("pgx", admin)

@@ -120,7 +120,7 @@ func TestSupervisorEndsAndIsReplaced(t *testing.T) {
 	clients.Close()
 	clients, second, err := p.join(t.Context(), log)
 	require.NoError(t, err)
-	conn, err := pgx.Connect(t.Context(), second)
+	conn, err := pgx.Connect(t.Context(), second.Address)
 	require.NoError(t, err)
 	require.NoError(t, conn.Close(t.Context()))
 
@@ -131,7 +131,7 @@ func TestSupervisorEndsAndIsReplaced(t *testing.T) {
 	require.NoDirExists(t, p.dataDir()+"/postgres")
 	_, ok = p.read()
 	require.False(t, ok)
-	config, err := pgx.ParseConfig(second)
+	config, err := pgx.ParseConfig(second.Address)
 	require.NoError(t, err)
 	_, err = net.DialTimeout("tcp4", fmt.Sprintf("127.0.0.1:%d", config.Port), time.Second)
 	require.Error(t, err)

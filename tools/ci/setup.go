@@ -7,6 +7,9 @@ var setUp = map[string]string{
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }`,
 	"pgbackrest": `command -v pgbackrest >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends pgbackrest; }`,
+	// Debian starts one as it installs it: that has the standard port to itself, and ours has another.
+	"pgbouncer": `[ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null ||
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends pgbouncer; }`,
 	"node": `command -v node >/dev/null && command -v npm >/dev/null && command -v curl >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm curl; }`,
 	"chromium": `command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }`,

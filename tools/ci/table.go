@@ -114,8 +114,8 @@ func besideLanes() []Lane {
 			Name: "texts", About: "tests of documents, rules and words", Cores: 1, Units: textUnits, Run: texts,
 		},
 		{
-			Name: "postgres", About: "the store and the audit on PostgreSQL 16, 17 or 18, as the commit draws", Cores: 1,
-			Needs: []string{"node", "npm postgres"},
+			Name: "postgres", About: "the store and the audit on PostgreSQL 16, 17 or 18, as the commit draws, and behind PgBouncer", Cores: 1,
+			Needs: []string{"node", "npm postgres", "pgbouncer"},
 			Units: built([]string{"./internal/store/storetest", "./internal/audit"}, besides,
 				[]string{"internal/store/**/*_test.go", "internal/audit/*_test.go", "tools/postgres/"}),
 			Run: newerPostgres,

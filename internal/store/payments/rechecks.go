@@ -11,6 +11,9 @@ import (
 	"rihla/models"
 )
 
+// recheckNow has the question asked at once. The clock of a process that is ahead would put it off for as long as it is ahead.
+const recheckNow = "recheck_at = LEAST(?::timestamptz, now())"
+
 // After a success that had been told before, the
 // checkout may have been paid twice: the question is asked again when answers do not lag behind that any more.
 const noteComparedSQL = `
@@ -42,7 +45,7 @@ func (s *Store) RecheckPayment(ctx context.Context, payment uuid.UUID, now time.
 
 // Recheck is RecheckPayment within a transaction.
 func Recheck(ctx context.Context, db bun.IDB, payment uuid.UUID, now time.Time) (bool, error) {
-	res, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("recheck_at = ?", now).
+	res, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set(recheckNow, now).
 		Where("(id = ?0 OR parent_id = ?0)", payment).Where("kind IN (?)", bun.List(models.Paying())).Where("reference IS NOT NULL").
 		Where("num_nonnulls(captured_at, suspense_at) = 1").Exec(ctx)
 	if err != nil {
@@ -61,10 +64,10 @@ func (s *Store) ClaimRechecks(
 ) (rows []models.PaymentTransaction, err error) {
 	var ids []uuid.UUID
 
-	err = s.db.NewRaw(`UPDATE payment_transactions SET recheck_at = ?0
+	err = s.db.NewRaw(`UPDATE payment_transactions SET recheck_at = LEAST(?0::timestamptz, now() + ?4 * interval '1 microsecond')
 			WHERE id IN (SELECT id FROM payment_transactions WHERE channel = ?1 AND recheck_at <= ?2
 				ORDER BY recheck_at LIMIT ?3 FOR NO KEY UPDATE SKIP LOCKED)
-			RETURNING id`, now.Add(lease), c, now, limit).Scan(ctx, &ids)
+			RETURNING id`, now.Add(lease), c, now, limit, lease.Microseconds()).Scan(ctx, &ids)
 	if err != nil {
 		return nil, fmt.Errorf("claim payments to compare: %w", err)
 	}
@@ -87,7 +90,7 @@ func (s *Store) ExpectComparison(ctx context.Context, payment uuid.UUID, now tim
 
 // ExpectComparison is Store.ExpectComparison within a transaction.
 func ExpectComparison(ctx context.Context, db bun.IDB, payment uuid.UUID, now time.Time) error {
-	_, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set("recheck_at = ?", now).
+	_, err := db.NewUpdate().Model((*models.PaymentTransaction)(nil)).Set(recheckNow, now).
 		Where("id = ?", payment).Where("kind = ?", models.KindPayment).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("note that a payment is to be compared: %w", err)

@@ -140,7 +140,7 @@ func (st *settlement) apply(ctx context.Context, e *models.WebhookEvent) error {
 	case verdict.Outcome == models.OutcomeDuplicate && e.Type == models.EventPaymentSucceeded:
 		// Told twice, or paid twice: the gateway knows.
 		st.writes.Update("payment transaction", st.store.db.NewUpdate().Model((*models.PaymentTransaction)(nil)).
-			Set("recheck_at = ?", st.now).Where("id = ?", st.t.ID))
+			Set(recheckNow, st.now).Where("id = ?", st.t.ID))
 	case verdict.Outcome != models.OutcomeApplied:
 	case verdict.Status == models.TransactionPaid:
 		err = st.capture(ctx, e)
