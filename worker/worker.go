@@ -49,7 +49,7 @@ type Deps struct {
 	// BuildID makes this a versioned worker of the Deployment: it gets tasks when its version is current or ramping.
 	BuildID, Deployment string
 	// Settled is called for every payment attempt that has moved to a state; may be nil.
-	Settled func(models.TransactionStatus, models.Gateway)
+	Settled func(models.Settled)
 }
 
 // Worker serves one task queue.

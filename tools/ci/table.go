@@ -71,6 +71,11 @@ bad="$(gofumpt -l -modpath rihla $files; gofmt -l $files)"
 			Units: whole("api/", "CHANGELOG.md", "go.mod"), Run: shell(5*time.Minute, `go run ./api/compat`),
 		},
 		{
+			Name: "alerts", About: "the rules of docs/alerts.yml, each of which fires and ends in a test", Cores: 1, Needs: []string{"prometheus"},
+			Units: whole("docs/alerts*.yml"),
+			Run:   shell(5*time.Minute, `promtool check rules docs/alerts.yml && promtool test rules docs/alerts.test.yml`),
+		},
+		{
 			Name: "vulnerabilities", About: "govulncheck and npm audit, where their data can be reached; once a day", Cores: 1,
 			Needs: []string{"node"},
 			Units: func(ctx context.Context, w *World) ([]Unit, error) {
