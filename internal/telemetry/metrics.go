@@ -96,6 +96,15 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 	}, []string{"gateway"})
 
+	for _, role := range models.Roles() { // there from the start: an alert sees the first one, too
+		m.refundsOrdered.WithLabelValues(string(role))
+		m.refundOrders.WithLabelValues(string(role))
+	}
+
+	for _, channel := range models.AllChannels() {
+		m.webhooks.WithLabelValues(string(channel), "unreadable")
+	}
+
 	m.makeGuardMetrics()
 
 	registry.MustRegister(

@@ -76,6 +76,11 @@ bad="$(gofumpt -l -modpath rihla $files; gofmt -l $files)"
 			Run:   shell(5*time.Minute, `promtool check rules docs/alerts.yml && promtool test rules docs/alerts.test.yml`),
 		},
 		{
+			Name: "dashboards", About: "docs/dashboards is what tools/dashboards makes", Cores: 1, Needs: []string{"golangci-lint"},
+			Units: whole("docs/dashboards/", "tools/dashboards/", ".golangci.yml"),
+			Run:   shell(5*time.Minute, `cd tools/dashboards && go test ./... && golangci-lint run ./...`),
+		},
+		{
 			Name: "vulnerabilities", About: "govulncheck and npm audit, where their data can be reached; once a day", Cores: 1,
 			Needs: []string{"node"},
 			Units: func(ctx context.Context, w *World) ([]Unit, error) {
