@@ -13,6 +13,9 @@ const races = "^(TestSpine|TestParallelRefunds|TestHundredDeliveriesOfOneWebhook
 // alone are the suites that kill and cut: what they hold the service to is how soon it is back at work.
 var alone = []string{"./e2e/failure"}
 
+// drill waits minutes for alerts, and only runs when what they are about has changed.
+const drill = "./e2e/alerts"
+
 // reading has tests that read all sources and texts and share nothing: the race detector only makes them ten times as slow.
 const reading = "./docs"
 
@@ -20,7 +23,7 @@ func inProcess(dir string) bool {
 	return !strings.HasPrefix(dir, "./e2e") || dir == "./e2e/harness/sources"
 }
 
-func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) }
+func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) && dir != drill }
 
 // lanes are all checks, those that fail soonest first. A browser and the service that it uses leave a core idle: what needs one core runs
 // beside them.

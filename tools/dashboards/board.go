@@ -62,7 +62,8 @@ func (p panel) builder() *timeseries.PanelBuilder {
 		Span(panelWidth).Height(panelHeight).Min(0)
 
 	for i, q := range p.queries {
-		b = b.WithTarget(prometheus.NewDataqueryBuilder().RefId(string(rune('A' + i))).Expr(q.expr).LegendFormat(q.legend).Range().Datasource(source()))
+		b = b.WithTarget(prometheus.NewDataqueryBuilder().RefId(string(rune('A' + i))).Expr(q.expr).LegendFormat(q.legend).
+			Range().Datasource(source()))
 	}
 
 	return b
