@@ -28,7 +28,7 @@ func wrongAmount(t *testing.T, d *drill) {
 	id := b.Payment.TransactionID.String()
 	d.execute(t, "UPDATE payment_transactions SET suspense_at = suspense_at - interval '25 hours' WHERE id = '"+id+"'")
 	d.provoke(t, "the gateway took another amount, a day ago", nothing, func() {
-		a := finance.Post("/api/v1/admin/payment-transactions/"+id+"/refund", map[string]any{"refund_type": models.RefundFull})
+		a := finance.Post("/api/v1/admin/payment-transactions/"+id+"/refund", map[string]any{})
 		require.Less(t, a.Status, http.StatusMultipleChoices, "%s", a.Body)
 		resolveAll(t, s)
 	}, "RihlaSuspense", "RihlaIncident")
@@ -166,7 +166,7 @@ func paymentsLocked(t *testing.T, d *drill) {
 			return
 		}
 
-		_, _ = tx.ExecContext(ctx, "SELECT id FROM payment_transactions WHERE status = 'PENDING' FOR UPDATE")
+		_, _ = tx.ExecContext(ctx, "SELECT id FROM payment_transactions WHERE status = 'PENDING' FOR NO KEY UPDATE")
 
 		for _, b := range open {
 			_ = s.Pay(*b.Payment.CheckoutURL, "succeed")

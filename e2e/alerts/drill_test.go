@@ -38,7 +38,7 @@ var unprovoked = map[string]string{
 }
 
 // patience is how long an alert may take to fire, or to end.
-const patience = 100 * time.Second
+const patience = 180 * time.Second
 
 // TestEveryAlertFiresAndEnds provokes each alert of docs/alerts.yml, whose windows are a sixtieth, and sees it fire and end. The table in
 // docs/operations.md is what it prints.

@@ -129,7 +129,7 @@ func (d *drill) growOld(t *testing.T, expired, declined harness.Booking) {
 		"UPDATE payment_transactions SET check_at = now() - interval '1 hour' WHERE id = '"+declined.Payment.TransactionID.String()+"'",
 		"UPDATE webhook_events SET received_at = received_at - interval '2 minutes' WHERE processed_at IS NULL",
 		`INSERT INTO audit_unsealed (entry, created_at, noted_at, digest)
-			SELECT id, created_at, now() - interval '1 hour', sha256('drill') FROM audit_logs LIMIT 1`,
+			SELECT id, created_at, now() - interval '1 hour', sha256('drill') FROM audit_log LIMIT 1`,
 		"DELETE FROM audit_seals WHERE number > (SELECT max(number) - 1 FROM audit_seals)",
 	)
 }

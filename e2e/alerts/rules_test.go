@@ -18,11 +18,11 @@ const (
 	// shortest is the least window: five scrapes.
 	shortest = 5 * time.Second
 	// aDay stands for a window of a day, which would still be long.
-	aDay = 20 * time.Second
+	aDay = 90 * time.Second
 )
 
 // longer are rules whose windows are shortened less: what they count comes only every few seconds.
-var longer = map[string]time.Duration{"RihlaWebhooksSilent": 10, "RihlaTasksWait": 10}
+var longer = map[string]time.Duration{"RihlaWebhooksSilent": 5, "RihlaTasksWait": 10}
 
 var (
 	windows = regexp.MustCompile(`\[(\d+[smhd])\]`)

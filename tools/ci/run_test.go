@@ -177,8 +177,12 @@ func TestEveryPackageIsInALane(t *testing.T) {
 
 	for _, dir := range tested {
 		want := 1
-		if dir == "./e2e" {
+
+		switch dir {
+		case "./e2e":
 			want = 2
+		case drill: // whose lane names its inputs itself
+			want = 0
 		}
 
 		if len(in[dir]) != want {

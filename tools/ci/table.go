@@ -13,7 +13,7 @@ const races = "^(TestSpine|TestParallelRefunds|TestHundredDeliveriesOfOneWebhook
 // alone are the suites that kill and cut: what they hold the service to is how soon it is back at work.
 var alone = []string{"./e2e/failure"}
 
-// drill waits minutes for alerts, and only runs when what they are about has changed.
+// drill waits minutes for alerts: a lane of its own runs it when alerts, boards or what counts have changed, and not whenever the service has.
 const drill = "./e2e/alerts"
 
 // reading has tests that read all sources and texts and share nothing: the race detector only makes them ten times as slow.
@@ -23,7 +23,9 @@ func inProcess(dir string) bool {
 	return !strings.HasPrefix(dir, "./e2e") || dir == "./e2e/harness/sources"
 }
 
-func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) && dir != drill }
+func endToEnd(dir string) bool {
+	return !inProcess(dir) && !slices.Contains(alone, dir) && dir != drill
+}
 
 // lanes are all checks, those that fail soonest first. A browser and the service that it uses leave a core idle: what needs one core runs
 // beside them.
@@ -161,6 +163,13 @@ func testLanes() []Lane {
 		{
 			Name: "e2e", About: "the built service, its database and Temporal, from outside", Needs: []string{"postgresql"},
 			Units: e2eUnits, Run: e2e,
+		},
+		{
+			Name: "drill", About: "every alert fires and ends, every panel has data: a real Prometheus at the real processes",
+			Needs: []string{"postgresql", "prometheus"},
+			Units: whole("docs/alerts.yml", "docs/dashboards/", "e2e/alerts/", "internal/telemetry/", "cmd/overdue.go",
+				"internal/store/db/wal_archive.go", "internal/store/payments/overdue.go"),
+			Run: shell(20*time.Minute, `go test -count=1 -timeout 20m ./e2e/alerts`),
 		},
 		{
 			Name: "failure", About: "kills and cuts at every boundary", Needs: []string{"postgresql"}, Units: failureUnits, Run: failure,
