@@ -23,9 +23,11 @@ func boardsHaveData(t *testing.T, m *monitor) {
 
 		var board struct {
 			Panels []struct {
-				Title   string
-				Targets []struct{ Expr string }
-			}
+				Title   string `json:"title"`
+				Targets []struct {
+					Expr string `json:"expr"`
+				} `json:"targets"`
+			} `json:"panels"`
 		}
 
 		require.NoError(t, json.Unmarshal(text, &board))

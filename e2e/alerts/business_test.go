@@ -16,6 +16,8 @@ import (
 
 // wrongAmount has the gateway take another amount than was asked, and nobody look at it for more than a day.
 func wrongAmount(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	customer, finance := s.As(models.RoleEndUser), s.As(models.RoleFinanceAdmin)
 
@@ -53,6 +55,8 @@ func resolveAll(t *testing.T, s *harness.Stack) {
 
 // backupMissed has no backup succeed for more than a day.
 func backupMissed(t *testing.T, d *drill) {
+	t.Helper()
+
 	at := time.Now().Add(-27 * time.Hour)
 	require.NoError(t, os.Chtimes(d.stamp, at, at))
 	d.provoke(t, "no backup for 27 hours", nothing, func() {
@@ -62,6 +66,8 @@ func backupMissed(t *testing.T, d *drill) {
 
 // redisAway takes the Redis of one of two API processes away.
 func redisAway(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	ask := func() {
 		_, _ = d.replica.With(s.As(models.RoleEndUser).Token()).Do(http.MethodGet, "/api/v1/me", nil, nil)
@@ -77,6 +83,8 @@ func redisAway(t *testing.T, d *drill) {
 
 // forged sends webhooks that the gateway did not sign.
 func forged(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	body := paidEvent(t, s.As(models.RoleEndUser).BookPaid(1))
 
@@ -85,6 +93,8 @@ func forged(t *testing.T, d *drill) {
 
 // strangers cause more mails to addresses that were never verified than an hour may have. The hour passes.
 func strangers(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	register := func() {
 		_, _ = s.Anybody().Do(http.MethodPost, "/api/v1/auth/register", map[string]string{
@@ -99,6 +109,8 @@ func strangers(t *testing.T, d *drill) {
 
 // dearRefund has finance staff order a refund over all limits, which is not approved for a day.
 func dearRefund(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	s.World.Trip = s.NewTripAt("6000.00")
 	b := s.As(models.RoleEndUser).BookPaid(4)
@@ -120,6 +132,8 @@ func dearRefund(t *testing.T, d *drill) {
 
 // declines has most payments fail.
 func declines(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 
 	d.provoke(t, "the gateway declines all payments", side(3, 100*time.Millisecond, bookAnd(s, s.As(models.RoleEndUser), "decline")),
@@ -128,6 +142,8 @@ func declines(t *testing.T, d *drill) {
 
 // tablesLocked has a session lock tables that all lists read.
 func tablesLocked(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	lock := func() {
 		tx, err := s.DB.BeginTx(context.WithoutCancel(t.Context()), nil)
@@ -150,6 +166,8 @@ func tablesLocked(t *testing.T, d *drill) {
 
 // paymentsLocked has a session lock payments while they are settled.
 func paymentsLocked(t *testing.T, d *drill) {
+	t.Helper()
+
 	const payments = 45
 
 	s := d.view(t)
@@ -181,6 +199,8 @@ func paymentsLocked(t *testing.T, d *drill) {
 
 // tooMany starts more payments at once than an API process admits.
 func tooMany(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	customer := d.replica.With(s.As(models.RoleEndUser).Token())
 

@@ -2,6 +2,8 @@ package alerts_test
 
 import (
 	"context"
+	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,6 +20,8 @@ import (
 
 // databaseKilled kills PostgreSQL under requests. It comes back with an archive whose command fails.
 func databaseKilled(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	customer := s.As(models.RoleEndUser)
 	b := customer.BookPaid(1)
@@ -39,6 +43,8 @@ func databaseKilled(t *testing.T, d *drill) {
 
 // archiveFails has PostgreSQL write segments that its archive does not take.
 func archiveFails(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	turn := func() {
 		_, _ = s.DB.ExecContext(context.WithoutCancel(t.Context()), "SELECT pg_logical_emit_message(false, 'drill', 'x'), pg_switch_wal()")
@@ -55,6 +61,8 @@ func archiveFails(t *testing.T, d *drill) {
 
 // gatewayHangs has the gateway answer nothing.
 func gatewayHangs(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	s.Fault(map[string]any{"operation": "create_checkout", "mode": "timeout", "times": 100_000})
 
@@ -67,6 +75,8 @@ func gatewayHangs(t *testing.T, d *drill) {
 // workerKilled kills the worker while there is work, which grows old. When it is back it finds that all of it has waited, and a workflow that
 // other code has begun.
 func workerKilled(t *testing.T, d *drill) {
+	t.Helper()
+
 	const told = 40
 
 	s := d.view(t)
@@ -103,13 +113,17 @@ func workerKilled(t *testing.T, d *drill) {
 	s.Worker.Start()
 	require.NoError(t, s.Temporal.SignalWorkflow(t.Context(), stuck, "", "drill", nil))
 
+	// Its workflow counts from when it was opened: the customer ends it.
+	a := customer.Post("/api/v1/bookings/"+expired.ID.String()+"/cancel", nil)
+	require.Less(t, a.Status, http.StatusMultipleChoices, "%s", a.Body)
+
 	waited := []string{"RihlaTasksWait", "RihlaNonDeterminism"}
 	d.await(t, true, waited)
 
 	mended := time.Now()
 
 	require.NoError(t, s.Temporal.TerminateWorkflow(t.Context(), stuck, "", "drill"))
-	d.await(t, false, append(down, waited...))
+	d.await(t, false, slices.Concat(down, waited))
 
 	for _, name := range down {
 		d.note(name, "the worker killed; its work made older, the newest seal deleted", began, back, true)
@@ -164,6 +178,8 @@ func (d *drill) otherCode(t *testing.T) (id string) {
 
 // apisKilled kills both API processes.
 func apisKilled(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	s.API.Kill()
 	d.replica.API.Kill()
@@ -176,6 +192,8 @@ func apisKilled(t *testing.T, d *drill) {
 
 // webhooksLost has customers pay, and no webhook arrive.
 func webhooksLost(t *testing.T, d *drill) {
+	t.Helper()
+
 	s := d.view(t)
 	s.Fault(map[string]any{"operation": "webhook", "mode": "drop", "times": 100_000})
 

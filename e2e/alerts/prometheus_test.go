@@ -139,8 +139,9 @@ func (m *monitor) ask(ctx context.Context, path string, into any) error {
 	defer answer.Body.Close()
 
 	var body struct {
-		Status, Error string
-		Data          json.RawMessage
+		Status string          `json:"status"`
+		Error  string          `json:"error"`
+		Data   json.RawMessage `json:"data"`
 	}
 
 	if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
