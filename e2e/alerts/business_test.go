@@ -14,7 +14,7 @@ import (
 	"rihla/models"
 )
 
-// wrongAmount has the gateway take another amount than was asked, and nobody look at it for more than a day.
+// wrongAmount has the gateway take another amount than was asked, and it stays for more than a day.
 func wrongAmount(t *testing.T, d *drill) {
 	t.Helper()
 
@@ -160,7 +160,7 @@ func tablesLocked(t *testing.T, d *drill) {
 	customer := s.As(models.RoleEndUser)
 
 	d.provoke(t, "tables locked for seconds, again and again", both(
-		side(1, 300*time.Millisecond, lock), side(30, 50*time.Millisecond, get(customer, "/api/v1/my/bookings")),
+		side(1, 300*time.Millisecond, lock), side(30, 50*time.Millisecond, asks(customer, "/api/v1/my/bookings")),
 	), func() {}, "RihlaSlow", "RihlaPoolExhausted")
 }
 

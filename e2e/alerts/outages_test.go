@@ -34,8 +34,8 @@ func databaseKilled(t *testing.T, d *drill) {
 
 	s.Components.Postgres.Kill()
 	d.provoke(t, "PostgreSQL killed under requests", both(
-		side(2, 100*time.Millisecond, get(customer, "/api/v1/bookings/"+b.ID.String()+"/payment-status")),
-		side(2, 100*time.Millisecond, get(customer, "/api/v1/trips")), side(2, 100*time.Millisecond, func() { deliver(s, body, true) }),
+		side(2, 100*time.Millisecond, asks(customer, "/api/v1/bookings/"+b.ID.String()+"/payment-status")),
+		side(2, 100*time.Millisecond, asks(customer, "/api/v1/trips")), side(2, 100*time.Millisecond, func() { deliver(s, body, true) }),
 	), func() {
 		require.NoError(t, s.Components.Postgres.Start(t.Context()))
 	}, "RihlaBooksUnread", "RihlaErrors", "RihlaBudgetFast", "RihlaBudgetSlow")

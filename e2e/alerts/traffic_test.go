@@ -50,8 +50,8 @@ func both(causes ...func(context.Context)) func(context.Context) {
 	}
 }
 
-// get asks for a page, whatever the answer.
-func get(c *harness.Caller, path string) func() {
+// asks is a request for a page, whatever the answer.
+func asks(c *harness.Caller, path string) func() {
 	return func() { _, _ = c.Do(http.MethodGet, path, nil, nil) }
 }
 
