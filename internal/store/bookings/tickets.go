@@ -2,7 +2,6 @@ package bookings
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -18,33 +17,29 @@ type Ticketed struct {
 	Policy       models.CancellationPolicy // by which it is cancelled
 }
 
-// Ticketed reads a booking for its ticket, in whatever state it is. Error: NOT_FOUND.
+// Ticketed reads a booking for its ticket, in whatever state it is: in one statement, since every confirmation of a payment needs it.
+// Error: NOT_FOUND.
 func (s *Store) Ticketed(ctx context.Context, id uuid.UUID) (Ticketed, error) {
-	var t Ticketed
+	var row struct {
+		models.Booking `bun:",extend"`
 
-	b, err := s.BookingByID(ctx, id)
+		Trip         models.Trip `bun:"embed:trip_"`
+		CompanyName  string      `bun:"company_name"`
+		CompanyPhone string      `bun:"company_phone"`
+	}
+
+	err := s.db.NewSelect().Model(&row).ColumnExpr("?", db.Columns[models.Booking](s.db, "bk")).ColumnExpr(cancelledPositions).
+		ColumnExpr("?", db.Embedded[models.Trip](s.db, "t", "trip_")).
+		ColumnExpr("p.name AS company_name, p.phone AS company_phone").
+		Join("JOIN trips AS t ON t.id = bk.trip_id").Join("JOIN providers AS p ON p.id = bk.provider_id").
+		Where("bk.id = ?", id).Scan(db.Prepared(ctx))
 	if err != nil {
-		return t, err
+		return Ticketed{}, db.NotFound(err)
 	}
 
-	rows := []models.Booking{b}
-	if err := WithCancelled(ctx, s.db, rows); err != nil {
-		return t, err
-	}
-
-	t.Booking = rows[0]
+	t := Ticketed{Booking: row.Booking, Trip: row.Trip, CompanyPhone: row.CompanyPhone}
+	t.Trip.ProviderName = row.CompanyName
 	t.Policy = t.Booking.CancellationPolicy(s.policies.Cancellation)
-
-	err = s.db.NewSelect().Model(&t.Trip).Where("t.id = ?", b.TripID).Scan(db.Prepared(ctx))
-	if err != nil {
-		return t, fmt.Errorf("read trip of ticket: %w", err)
-	}
-
-	err = s.db.NewSelect().Model((*models.Provider)(nil)).Column("name", "phone").Where("id = ?", b.ProviderID).
-		Scan(db.Prepared(ctx), &t.Trip.ProviderName, &t.CompanyPhone)
-	if err != nil {
-		return t, fmt.Errorf("read company of ticket: %w", err)
-	}
 
 	return t, nil
 }

@@ -310,6 +310,15 @@ func endOfQuote(query string, from int) int {
 // (RETURNING, a statement of ours, a select that adds more). With an asterisk the result of a prepared statement would change with the
 // table, and PostgreSQL refuses to run it then (docs/decisions/0088).
 func Columns[T any](in interface{ Dialect() schema.Dialect }, alias string) bun.Safe {
+	return columns[T](in, alias, "")
+}
+
+// Embedded are Columns for a field with the tag `bun:"embed:PREFIX"`.
+func Embedded[T any](in interface{ Dialect() schema.Dialect }, alias, prefix string) bun.Safe {
+	return columns[T](in, alias, prefix)
+}
+
+func columns[T any](in interface{ Dialect() schema.Dialect }, alias, prefix string) bun.Safe {
 	var list strings.Builder
 
 	for i, field := range in.Dialect().Tables().Get(reflect.TypeFor[T]()).Fields {
@@ -322,6 +331,10 @@ func Columns[T any](in interface{ Dialect() schema.Dialect }, alias string) bun.
 		}
 
 		list.WriteString(string(field.SQLName))
+
+		if prefix != "" {
+			list.WriteString(` AS "` + prefix + field.Name + `"`)
+		}
 	}
 
 	return bun.Safe(list.String())
