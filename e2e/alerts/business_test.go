@@ -194,7 +194,17 @@ func paymentsLocked(t *testing.T, d *drill) {
 		_ = tx.Rollback()
 	}
 
-	d.provoke(t, "a session locks 45 payments that are being settled", locked, func() {}, "RihlaSlotsExhausted")
+	d.provoke(t, "a session locks 45 payments that are being settled", locked, func() {
+		// How long a task has waited is counted when it starts, which is now.
+		released := time.Now()
+		waited := []string{"RihlaTasksWait"}
+		d.await(t, true, waited)
+
+		started := time.Now()
+
+		d.await(t, false, waited)
+		d.note(waited[0], "the lock released, after tasks have waited for it", released, started, true)
+	}, "RihlaSlotsExhausted")
 }
 
 // tooMany starts more payments at once than an API process admits.
