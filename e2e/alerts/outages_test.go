@@ -197,6 +197,9 @@ func webhooksLost(t *testing.T, d *drill) {
 
 	d.provoke(t, "every webhook lost", side(1, time.Second, bookAnd(s, s.As(models.RoleEndUser), "succeed")), func() {
 		s.ClearFaults()
-		s.As(models.RoleEndUser).BookPaid(1)
+		// The channel is silent until webhooks come again.
+		d.during(t, side(1, time.Second, bookAnd(s, s.As(models.RoleEndUser), "succeed")), func() {
+			d.await(t, false, []string{"RihlaWebhooksSilent"})
+		})
 	}, "RihlaWebhooksSilent")
 }
