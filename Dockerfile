@@ -1,4 +1,6 @@
-# Tags say which release it is, digests that it is the same image everywhere: docs/security.md has how they are raised.
+# For docker-compose.yml, to try the service out: the build has the sandbox gateway and makes data up. A deployment uses the image of
+# tools/image (docs/deploy.md). Tags say which release it is, digests that it is the same image everywhere: docs/security.md has how they
+# are raised.
 FROM golang:1.26.8@sha256:6c2a5538f964f1c82f97ad14988bf05de100d922d159d0e398b54c7b0ca0c6c9 AS build
 WORKDIR /src
 COPY go.mod go.sum ./

@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-short race fuzz chaos lint generate spectral compat client console docs-page bench cluster exports xlsx-check ci lane
+.PHONY: help demo dev test test-short race fuzz chaos lint generate spectral compat client console docs-page image bench cluster exports xlsx-check ci lane
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ console: ## build the console into console/built; needs Node.js 20
 
 docs-page: ## /docs in Chromium; needs Node.js and Chromium
 	cd e2e/typescript && npm ci --ignore-scripts --no-audit --no-fund && ./with-dev ./run docs
+
+image: ## build the image of a deployment, without a container engine, as an OCI layout in .data/image
+	go -C tools/image run . build
 
 bench: ## measure payments over HTTP beside a bare workflow: rate, CPU, statements
 	go run ./bench payments

@@ -113,7 +113,7 @@ func (s *stage) openCheckouts(ctx context.Context, customers int) ([]waitingCust
 
 	const batch = 1000
 	for from := 0; from < len(users); from += batch {
-		if err := s.store.Seed.InsertDemo(ctx, seed.DemoData{Users: users[from:min(from+batch, len(users))]}); err != nil {
+		if err := seed.Of(s.store).InsertDemo(ctx, seed.DemoData{Users: users[from:min(from+batch, len(users))]}); err != nil {
 			return nil, err
 		}
 	}

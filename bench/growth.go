@@ -119,7 +119,7 @@ func (s *stage) grow(ctx context.Context, records int) error {
 		return err
 	}
 
-	_, err := s.store.Seed.Grow(ctx, seed.Seed{Records: records, Seed: 1, Now: time.Now(), Password: "none", Progress: func(int) {}})
+	_, err := seed.Of(s.store).Grow(ctx, seed.Seed{Records: records, Seed: 1, Now: time.Now(), Password: "none", Progress: func(int) {}})
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (l *listsBench) run(ctx context.Context, out io.Writer) (err error) {
 
 // grow adds past bookings with their payments and entries.
 func (l *listsBench) grow(ctx context.Context, records int) error {
-	_, err := l.store.Seed.Grow(ctx, seed.Seed{Records: records, Seed: 1, Now: time.Now(), Password: "none", Progress: func(int) {}})
+	_, err := seed.Of(l.store).Grow(ctx, seed.Seed{Records: records, Seed: 1, Now: time.Now(), Password: "none", Progress: func(int) {}})
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (b *bench) seed(ctx context.Context, bookings int) error {
 
 	b.user = u.ID
 
-	return b.store.Seed.InsertDemo(ctx, d)
+	return seed.Of(b.store).InsertDemo(ctx, d)
 }
 
 // book takes the next seat. Neighbouring bookings are on different trips, as they are in life.

@@ -199,7 +199,7 @@ func signIn(ctx context.Context, st *store.Store, url string, role models.Role) 
 		ID: models.NewID(), Name: "Bench " + string(role), PasswordHash: hash, Role: role, Locale: models.LocaleEnglish,
 		Email: strings.ToLower(strings.ReplaceAll(string(role), "_", "-")) + "@bench.rihla.test",
 	}
-	if err := st.Seed.InsertDemo(ctx, seed.DemoData{Users: []models.User{u}}); err != nil {
+	if err := seed.Of(st).InsertDemo(ctx, seed.DemoData{Users: []models.User{u}}); err != nil {
 		return c, err
 	}
 

@@ -1,3 +1,5 @@
+//go:build !production
+
 package cmd
 
 import (
@@ -288,9 +290,9 @@ func (h *devEnv) addLines(ctx context.Context, s *store.Store) error {
 	)
 
 	if h.lines == demoLines {
-		added, err = s.Seed.GrowDemo(ctx, noPassword, began)
+		added, err = seed.Of(s).GrowDemo(ctx, noPassword, began)
 	} else {
-		added, err = s.Seed.Grow(ctx, seed.Seed{Records: h.lines, Seed: 1, Now: began, Password: noPassword})
+		added, err = seed.Of(s).Grow(ctx, seed.Seed{Records: h.lines, Seed: 1, Now: began, Password: noPassword})
 	}
 
 	if err == nil && added > 0 {

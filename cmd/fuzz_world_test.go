@@ -88,7 +88,7 @@ func insertFuzzWorld(tb testing.TB, s *store.Store, conn *sql.DB) {
 		d.Users = append(d.Users, u)
 	}
 
-	require.NoError(tb, s.Seed.InsertDemo(tb.Context(), d))
+	require.NoError(tb, seed.Of(s).InsertDemo(tb.Context(), d))
 
 	staff := db.Actor{UserID: fuzzUser(models.RoleProviderAdmin), Role: models.RoleProviderAdmin, ProviderID: fuzzProvider}
 	_, err := s.Catalogue.CreateCampaign(tb.Context(), staff, models.AdCampaign{

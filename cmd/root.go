@@ -43,8 +43,9 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newDemo(), newDev(), newAPI(), newWorker(), newSandbox(), newGateway(), newMigrate(), newUser(), newOpenAPI(), newAudit(),
-		newArchive(), newSeed(), newCodec(), newHealthcheck(), newSigningKey(), newVersion())
+	root.AddCommand(newAPI(), newWorker(), newGateway(), newMigrate(), newUser(), newOpenAPI(), newAudit(), newArchive(), newCodec(),
+		newHealthcheck(), newSigningKey(), newVersion())
+	root.AddCommand(trialCommands()...)
 
 	return root
 }

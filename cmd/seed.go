@@ -1,3 +1,5 @@
+//go:build !production
+
 package cmd
 
 import (
@@ -101,7 +103,7 @@ func seedUsers(ctx context.Context, s *store.Store) error {
 		return err
 	}
 
-	return s.Seed.SeedDev(ctx, hash, time.Now())
+	return seed.Of(s).SeedDev(ctx, hash, time.Now())
 }
 
 func runSeed(cmd *cobra.Command, users bool, records int, number uint64) error {
@@ -144,7 +146,7 @@ func runSeed(cmd *cobra.Command, users bool, records int, number uint64) error {
 func seedRecords(cmd *cobra.Command, s *store.Store, records int, number uint64) error {
 	began := time.Now()
 
-	added, err := s.Seed.Grow(cmd.Context(), seed.Seed{
+	added, err := seed.Of(s).Grow(cmd.Context(), seed.Seed{
 		Records: records, Seed: number, Now: began, Password: noPassword,
 		Progress: func(lines int) {
 			seconds := time.Since(began).Seconds()

@@ -142,7 +142,7 @@ func vatOfBookings(t *testing.T, s *harness.Stack) {
 	} {
 		trip := s.World.NewTrip("Priced", 40)
 		trip.PricePerSeat = models.MustMoney(price)
-		require.NoError(t, s.Store.Seed.InsertDemo(t.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
+		require.NoError(t, seed.Of(s.Store).InsertDemo(t.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
 
 		body := s.BookingRequest(1)
 		body["trip_id"] = trip.ID

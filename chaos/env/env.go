@@ -27,6 +27,7 @@ import (
 	"rihla/internal/devstack"
 	"rihla/internal/store"
 	"rihla/internal/store/db"
+	"rihla/internal/store/seed"
 	"rihla/models"
 )
 
@@ -171,7 +172,7 @@ func (e *Environment) prepareDatabase(ctx context.Context, _ Options) error {
 		return err
 	}
 
-	return errors.Join(s.Seed.SeedDev(ctx, hash, time.Now()), s.DB.MakeRole(ctx, serviceRole, serviceRole), s.DB.GrantTo(ctx, serviceRole))
+	return errors.Join(seed.Of(s).SeedDev(ctx, hash, time.Now()), s.DB.MakeRole(ctx, serviceRole, serviceRole), s.DB.GrantTo(ctx, serviceRole))
 }
 
 func (e *Environment) startWebhookProxy(ctx context.Context, _ Options) error {

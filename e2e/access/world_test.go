@@ -206,7 +206,7 @@ func (w *world) make(t *testing.T, resource, company string) uuid.UUID {
 		require.Fail(t, "nothing to make", resource)
 	}
 
-	require.NoError(t, w.Store.Seed.InsertDemo(t.Context(), d))
+	require.NoError(t, seed.Of(w.Store).InsertDemo(t.Context(), d))
 
 	return id
 }

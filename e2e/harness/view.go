@@ -45,7 +45,7 @@ func (s *Stack) NewTrip(title string, capacity int) models.Trip {
 	s.tb.Helper()
 
 	trip := s.World.NewTrip(title, capacity)
-	require.NoError(s.tb, s.Store.Seed.InsertDemo(s.tb.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
+	require.NoError(s.tb, seed.Of(s.Store).InsertDemo(s.tb.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
 
 	return trip
 }
@@ -56,7 +56,7 @@ func (s *Stack) NewTripAt(price string) models.Trip {
 
 	trip := s.World.NewTrip("Trip at "+price, 40)
 	trip.PricePerSeat = models.MustMoney(price)
-	require.NoError(s.tb, s.Store.Seed.InsertDemo(s.tb.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
+	require.NoError(s.tb, seed.Of(s.Store).InsertDemo(s.tb.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
 
 	return trip
 }

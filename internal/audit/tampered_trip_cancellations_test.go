@@ -19,7 +19,7 @@ func (w *world) callOff(t *testing.T) {
 
 	trip, was := w.NewTrip("Called off", 10), w.Trip
 	trip.PricePerSeat = models.MustMoney("25000.00")
-	require.NoError(t, w.s.Seed.InsertDemo(t.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
+	require.NoError(t, seed.Of(w.s).InsertDemo(t.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
 
 	w.Trip = trip
 	w.calledOff = w.paid(t)

@@ -18,7 +18,6 @@ import (
 	"rihla/internal/store/outbox"
 	"rihla/internal/store/payments"
 	"rihla/internal/store/refunds"
-	"rihla/internal/store/seed"
 	"rihla/internal/store/tripcancel"
 	"rihla/models"
 )
@@ -39,7 +38,6 @@ type Store struct {
 	// TripCancellations call trips off.
 	TripCancellations *tripcancel.Store
 	Inbox             *inbox.Store
-	Seed              *seed.Store
 
 	policies models.Policies
 }
@@ -73,7 +71,7 @@ func OpenLazy(url string, p models.Policies, o db.Options) (*Store, error) {
 	return &Store{
 		DB: pool, Accounts: accounts.New(pool, p), Catalogue: trips, Ledger: ledger.New(pool, p), Incidents: incidents.New(pool),
 		Outbox: outbox.New(pool, p), Bookings: booked, Payments: paid, Refunds: back, Inbox: inbox.NewStore(pool),
-		Cancellations: cancellations.New(pool, p, back), TripCancellations: tripcancel.New(pool, p, trips, paid, back), Seed: seed.New(pool, p),
+		Cancellations: cancellations.New(pool, p, back), TripCancellations: tripcancel.New(pool, p, trips, paid, back),
 		policies: p,
 	}, nil
 }

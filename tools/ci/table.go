@@ -133,6 +133,11 @@ func besideLanes() []Lane {
 			Run: newerPostgres,
 		},
 		{
+			Name: "image", About: "two builds of the image have one digest, and it runs as its user on a read-only file system", Cores: 1,
+			Needs: []string{"postgresql"}, Units: whole("tools/image/", "cmd/*.go", "!cmd/*_test.go", "main.go", "go.mod", "go.sum"),
+			Run: shell(20*time.Minute, `cd tools/image && go vet ./... && cd ../.. && tools/image/check`),
+		},
+		{
 			Name: "fuzz", About: "fuzz targets of changed packages, and two that the commit draws", Cores: 1,
 			Needs: []string{"postgresql", "temporal"}, Units: fuzzUnits, Run: fuzz,
 		},

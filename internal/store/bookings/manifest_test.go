@@ -65,7 +65,16 @@ func TestTicketed(t *testing.T) {
 	read, err := b.Store.Bookings.Ticketed(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, []int{2}, read.Booking.LivePositions())
-	require.Equal(t, "Test Trip", read.Trip.Title)
+
+	b1, err := b.Store.Bookings.BookingByID(t.Context(), id)
+	require.NoError(t, err)
+
+	b1.CancelledPositions = []int{1}
+	require.Equal(t, b1, read.Booking)
+
+	trip := models.Trip{ID: b.Trip.ID, ProviderName: read.Trip.ProviderName}
+	require.NoError(t, b.Store.DB.NewSelect().Model(&trip).WherePK().Scan(t.Context()))
+	require.Equal(t, trip, read.Trip, "all of it, under its own names")
 	require.Equal(t, "Test Tours", read.Trip.ProviderName)
 	require.Equal(t, "+966500000000", read.CompanyPhone)
 

@@ -23,13 +23,13 @@ func (s *Store) Ticketed(ctx context.Context, id uuid.UUID) (Ticketed, error) {
 	var row struct {
 		models.Booking `bun:",extend"`
 
-		Trip         models.Trip `bun:"embed:trip_"`
+		Trip         models.Trip `bun:"embed:of_"` // trip_ would make its id the column trip_id of the booking
 		CompanyName  string      `bun:"company_name"`
 		CompanyPhone string      `bun:"company_phone"`
 	}
 
 	err := s.db.NewSelect().Model(&row).ColumnExpr("?", db.Columns[models.Booking](s.db, "bk")).ColumnExpr(cancelledPositions).
-		ColumnExpr("?", db.Embedded[models.Trip](s.db, "t", "trip_")).
+		ColumnExpr("?", db.Embedded[models.Trip](s.db, "t", "of_")).
 		ColumnExpr("p.name AS company_name, p.phone AS company_phone").
 		Join("JOIN trips AS t ON t.id = bk.trip_id").Join("JOIN providers AS p ON p.id = bk.provider_id").
 		Where("bk.id = ?", id).Scan(db.Prepared(ctx))

@@ -96,7 +96,7 @@ func (b *Books) InsertTrip(t *testing.T, capacity int, edit func(*models.Trip)) 
 		edit(&trip)
 	}
 
-	require.NoError(t, b.Store.Seed.InsertDemo(t.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
+	require.NoError(t, seed.Of(b.Store).InsertDemo(t.Context(), seed.DemoData{Trips: []models.Trip{trip}}))
 
 	return trip
 }

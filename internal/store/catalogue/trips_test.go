@@ -104,7 +104,7 @@ func TestCatalogueRestStopsComeInOrder(t *testing.T) {
 		}
 	}
 
-	require.NoError(t, b.Store.Seed.InsertDemo(t.Context(), seed.DemoData{RestStops: stops}))
+	require.NoError(t, seed.Of(b.Store).InsertDemo(t.Context(), seed.DemoData{RestStops: stops}))
 
 	trip := b.InsertTrip(t, 10, func(x *models.Trip) {
 		x.RestStopIDs = []uuid.UUID{stops[2].ID, stops[0].ID, stops[3].ID, stops[1].ID}

@@ -8,6 +8,7 @@ import (
 
 	"rihla/internal/audit/audittest"
 	"rihla/internal/store/bookstest"
+	"rihla/internal/store/seed"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
@@ -20,9 +21,9 @@ func TestGrowDemo(t *testing.T) {
 	b := &books{&bookstest.Books{Store: s, DB: db, Audit: audittest.After(t, db)}}
 	now := time.Now()
 
-	require.NoError(t, s.Seed.SeedDev(t.Context(), "hash", now))
+	require.NoError(t, seed.Of(s).SeedDev(t.Context(), "hash", now))
 
-	added, err := s.Seed.GrowDemo(t.Context(), "none", now)
+	added, err := seed.Of(s).GrowDemo(t.Context(), "none", now)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, added, 900)
 
@@ -33,7 +34,7 @@ func TestGrowDemo(t *testing.T) {
 	require.Zero(t, b.Count(t, "SELECT count(*) FROM payment_transactions WHERE created_at < $1", now.AddDate(0, 0, -101)), "40 days before a trip")
 	require.Greater(t, b.Count(t, "SELECT count(DISTINCT record_date) FROM financial_records"), 50)
 
-	again, err := s.Seed.GrowDemo(t.Context(), "none", now.AddDate(0, 0, 1))
+	again, err := seed.Of(s).GrowDemo(t.Context(), "none", now.AddDate(0, 0, 1))
 	require.NoError(t, err)
 	require.Zero(t, again)
 }

@@ -8,6 +8,7 @@ import (
 
 	"rihla/internal/store/bookstest"
 	"rihla/internal/store/catalogue"
+	"rihla/internal/store/seed"
 	"rihla/internal/store/storetest"
 	"rihla/models"
 )
@@ -19,7 +20,7 @@ func TestSeedDev(t *testing.T) {
 	b := &books{&bookstest.Books{Store: s, DB: db}}
 
 	for range 2 {
-		require.NoError(t, s.Seed.SeedDev(t.Context(), "hash", time.Now()))
+		require.NoError(t, seed.Of(s).SeedDev(t.Context(), "hash", time.Now()))
 	}
 
 	require.Equal(t, 7, b.Count(t, "SELECT count(*) FROM users"))
@@ -50,7 +51,7 @@ func TestSeedDev(t *testing.T) {
 
 	// A month later the trips have departed; they come back, and those that have not stay where they are.
 	b.Exec(t, "UPDATE trips SET updated_at = now(), departure_at = now() - interval '1 day' WHERE type = 'UMRAH'")
-	require.NoError(t, s.Seed.SeedDev(t.Context(), "hash", time.Now()))
+	require.NoError(t, seed.Of(s).SeedDev(t.Context(), "hash", time.Now()))
 
 	later, err := s.Catalogue.CatalogueTrips(t.Context(), catalogue.TripFilter{}, time.Now())
 	require.NoError(t, err)

@@ -17,14 +17,14 @@ func TestGrow(t *testing.T) {
 
 	var told []int
 
-	seed := seed.Seed{Records: 2500, Seed: 7, Now: time.Now(), Password: "none", Progress: func(n int) { told = append(told, n) }}
-	added, err := b.Store.Seed.Grow(t.Context(), seed)
+	wanted := seed.Seed{Records: 2500, Seed: 7, Now: time.Now(), Password: "none", Progress: func(n int) { told = append(told, n) }}
+	added, err := seed.Of(b.Store).Grow(t.Context(), wanted)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, added, 2500)
 	require.Len(t, told, 3, "a batch for each company")
 	require.Equal(t, added, told[2])
 
-	again, err := b.Store.Seed.Grow(t.Context(), seed)
+	again, err := seed.Of(b.Store).Grow(t.Context(), wanted)
 	require.NoError(t, err)
 	require.Equal(t, added, again, "the same seed makes the same entries under new ids")
 	require.Equal(t, added+again+1, b.Count(t, "SELECT count(*) FROM financial_records"))

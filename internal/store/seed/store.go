@@ -2,6 +2,7 @@
 package seed
 
 import (
+	"rihla/internal/store"
 	"rihla/internal/store/db"
 	"rihla/models"
 )
@@ -12,5 +13,5 @@ type Store struct {
 	policies models.Policies
 }
 
-// New is the store on a pool of connections.
-func New(pool *db.DB, p models.Policies) *Store { return &Store{db: pool, policies: p} }
+// Of is the store on the connections of another. The service itself has none: a production build contains no made-up data.
+func Of(s *store.Store) *Store { return &Store{db: s.DB, policies: s.Policies()} }

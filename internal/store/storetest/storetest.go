@@ -130,7 +130,7 @@ func Fixture(tb testing.TB, s *store.Store) World {
 		d.Users = append(d.Users, u)
 	}
 
-	require.NoError(tb, s.Seed.InsertDemo(tb.Context(), d))
+	require.NoError(tb, seed.Of(s).InsertDemo(tb.Context(), d))
 
 	return w
 }
