@@ -1,6 +1,6 @@
 # Short forms of the commands that README.md and docs/ explain. `make` or `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-short race fuzz chaos upgrade-refused lint generate spectral compat client console docs-page image bench cluster exports xlsx-check ci lane
+.PHONY: help demo dev test test-short race fuzz chaos upgrade-refused lint generate spectral compat client console docs-page image drills bench cluster exports xlsx-check ci lane
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ docs-page: ## /docs in Chromium; needs Node.js and Chromium
 
 image: ## build the image of a deployment, without a container engine, as an OCI layout in .data/image
 	go -C tools/image run . build
+
+drills: ## bring a lost database and a lost Temporal back, and have every alert fire and end; a quarter of an hour
+	go test -tags drill -count=1 -timeout 30m -p 1 -v ./e2e/restore ./e2e/alerts
 
 bench: ## measure payments over HTTP beside a bare workflow: rate, CPU, statements
 	go run ./bench payments

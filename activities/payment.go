@@ -44,7 +44,7 @@ type Payments struct {
 	// May be nil.
 	Withdrawn func(request uuid.UUID)
 	// Settled is called for every attempt that has moved to a state; for metrics.
-	Settled func(models.TransactionStatus, models.Gateway)
+	Settled func(models.Settled)
 }
 
 // OpenCheckout writes the attempt's PENDING row, creates the checkout at the gateway under the attempt's id as
@@ -139,7 +139,7 @@ func (p *Payments) announce(ctx context.Context, id uuid.UUID, s models.Settled)
 	}
 
 	if s.Moved && p.Settled != nil {
-		p.Settled(s.Status, s.Gateway)
+		p.Settled(s)
 	}
 
 	return s

@@ -312,10 +312,11 @@ func TestSettleAnnouncesTheOutboxOnce(t *testing.T) {
 
 	var moves []models.TransactionStatus
 
-	d.Settled = func(s models.TransactionStatus, g models.Gateway) {
-		require.Equal(t, models.GatewayA, g)
+	d.Settled = func(s models.Settled) {
+		require.Equal(t, models.GatewayA, s.Gateway)
+		require.Zero(t, s.Heard, "the gateway was asked, and no webhook came")
 
-		moves = append(moves, s)
+		moves = append(moves, s.Status)
 	}
 	a := d.paid(t)
 	require.EqualValues(t, 1, d.queued.Load())

@@ -87,7 +87,7 @@ func startAPI(
 		}
 	}()
 
-	s, temporal, err := connect(ctx, cfg, &open)
+	s, temporal, err := connect(ctx, cfg, metrics, &open)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,8 @@ func startAPI(
 	eventRelay := inbox.NewRelay(s.Inbox, slog.Default(), workflowClient.Deliver)
 
 	eventRelay.Report(metrics.RelayBacklog)
-	metrics.WatchBooks(countUnfinished(s))
+	metrics.WatchBooks(countUnfinished(s, cfg.Gateways.Accounts()))
+	metrics.WatchBackup(cfg.Metrics.BackupStamp)
 	metrics.WatchPool("api", s.DB.Raw)
 
 	deps, handlers, err := apiDeps(ctx, cfg, apiParts{s, workflowClient, eventRelay, registry, metrics}, &open)

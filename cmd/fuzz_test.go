@@ -99,7 +99,7 @@ func fuzzConfig(tb testing.TB) config.Config {
 func (b *fuzzBundle) serve(tb testing.TB, cfg config.Config, s *store.Store) {
 	tb.Helper()
 
-	temporal, err := dialTemporal(cfg)
+	temporal, err := dialTemporal(cfg, nil)
 	require.NoError(tb, err)
 	tb.Cleanup(temporal.Close)
 

@@ -161,7 +161,7 @@ func (o *reconcileOptions) reconcile(ctx context.Context, cfg config.Config, sin
 	}
 	defer s.Close()
 
-	temporal, err := dialTemporal(cfg)
+	temporal, err := dialTemporal(cfg, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ import (
 	"rihla/internal/ticket"
 	"rihla/models"
 	"rihla/worker"
+	"rihla/workflows"
 )
 
 // openStore connects to the database with the configured money rules, and fails when it does not answer.
@@ -113,14 +114,14 @@ type orchestrator struct {
 }
 
 // dialTemporal connects to the orchestrator as the SDK's profile and environment variables say. It does not wait for
-// it: a service that starts while Temporal is away answers 503 until it is back.
-func dialTemporal(cfg config.Config) (*orchestrator, error) {
+// it: a service that starts while Temporal is away answers 503 until it is back. m counts what the SDK does; nil: nothing does.
+func dialTemporal(cfg config.Config, m client.MetricsHandler) (*orchestrator, error) {
 	o, err := temporalOptions(cfg, envconfig.EnvLookupOS)
 	if err != nil {
 		return nil, err
 	}
 
-	o.Logger = log.NewStructuredLogger(slog.Default().With("component", "temporal"))
+	o.Logger, o.MetricsHandler = log.NewStructuredLogger(slog.Default().With("component", "temporal")), m
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnect()))
 
 	t := &orchestrator{options: o, namespace: o.Namespace}
@@ -271,7 +272,7 @@ func warnOfReturns(ctx context.Context, log *slog.Logger, cfg config.Config) {
 }
 
 // connect opens what API and worker both need, and has it closed with the rest.
-func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Store, *orchestrator, error) {
+func connect(ctx context.Context, cfg config.Config, m *telemetry.Metrics, open *closers) (*store.Store, *orchestrator, error) {
 	s, err := openServing(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
@@ -279,7 +280,12 @@ func connect(ctx context.Context, cfg config.Config, open *closers) (*store.Stor
 
 	open.add(func() { _ = s.Close() })
 
-	t, err := dialTemporal(cfg)
+	counts, err := m.Temporal()
+	if err != nil {
+		return nil, nil, err
+	}
+
+	t, err := dialTemporal(cfg, counts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -298,12 +304,16 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		}
 	}()
 
-	s, temporal, err := connect(ctx, cfg, &open)
+	s, temporal, err := connect(ctx, cfg, m, &open)
 	if err != nil {
 		return nil, err
 	}
 
 	m.WatchPool("worker", s.DB.Raw)
+
+	if err := m.Workflows(temporal.namespace, cfg.Temporal.TaskQueue, workflows.Names()); err != nil {
+		return nil, err
+	}
 
 	circuits := worker.NewCircuits(s.Incidents.RecordOutage, clock.Now, slog.Default())
 	open.add(circuits.Stop)
@@ -340,7 +350,7 @@ func startWorker(ctx context.Context, cfg config.Config, m *telemetry.Metrics) (
 		Queue: cfg.Temporal.TaskQueue, SweepInterval: cfg.Schedules.SweepInterval, Concurrency: cfg.Database.MaxConns,
 		AskFor: cfg.Policies.AskFor, SettleAfter: cfg.Policies.SettleAfter, TripRate: cfg.Policies.TripCancellationRate,
 		WebhookSilence: cfg.Schedules.WebhookSilence, PollLimiters: pollLimiters(cfg.Gateways), Asked: m.StatusAsked, Silent: m.WebhooksSilent,
-		Now: clock.Now, Log: slog.Default(), Settled: m.PaymentSettled, Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
+		Now: clock.Now, Log: slog.Default(), Settled: countSettled(m), Deployment: cfg.Temporal.DeploymentName, BuildID: cfg.Temporal.BuildID,
 		Data: reads.DataConverter, Failures: reads.FailureConverter,
 	})
 	if err := w.Start(ctx); err != nil {

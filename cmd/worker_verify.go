@@ -43,7 +43,7 @@ func (r *replays) verify(cmd *cobra.Command) (config.Config, *orchestrator, work
 		return cfg, nil, o, errors.New("--limit is at least 1")
 	}
 
-	temporal, err := dialTemporal(cfg)
+	temporal, err := dialTemporal(cfg, nil)
 	if err != nil {
 		return cfg, nil, o, err
 	}

@@ -46,6 +46,7 @@ func keepsSecrets(t *testing.T, s *harness.Stack) {
 	})
 
 	logsKeep(t, s, secrets)
+	metricsKeep(t, s, secrets)
 
 	workflows, events := 0, 0
 

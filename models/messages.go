@@ -70,7 +70,8 @@ type Settled struct {
 	Queued         int       `json:"queued,omitempty"`       // notifications put into the outbox
 
 	// For metrics and for requests that wait: whether this call moved the attempt, at which gateway, and of which booking it is. They stay out
-	// of histories.
+	// of histories. Heard is when the webhook came that made it PAID; zero: no webhook did.
+	Heard   time.Time `json:"-"`
 	Moved   bool      `json:"-"`
 	Gateway Gateway   `json:"-"`
 	Booking uuid.UUID `json:"-"` // zero for a campaign

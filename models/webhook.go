@@ -1,6 +1,7 @@
 package models
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -70,6 +71,9 @@ func PolledEventID(t *PaymentTransaction, status string) string {
 func PolledRefundEventID(refund uuid.UUID, status string) string {
 	return PolledPrefix + "refund:" + refund.String() + ":" + status
 }
+
+// IsPolled reports that the event is what a gateway answered when it was asked, and no webhook.
+func (e *WebhookEvent) IsPolled() bool { return strings.HasPrefix(e.WebhookID, PolledPrefix) }
 
 // IsAboutRefund reports the types that say what became of a refund.
 func (t EventType) IsAboutRefund() bool { return t == EventRefundSucceeded || t == EventRefundFailed }

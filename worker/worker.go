@@ -53,7 +53,7 @@ type Deps struct {
 	Data     converter.DataConverter
 	Failures converter.FailureConverter
 	// Settled is called for every payment attempt that has moved to a state; may be nil.
-	Settled func(models.TransactionStatus, models.Gateway)
+	Settled func(models.Settled)
 }
 
 // Worker serves one task queue.

@@ -50,6 +50,7 @@ type Stack struct {
 	Sandbox string // URL of the sandbox gateway
 	Queue   string // task queue
 	DataDir string
+	Metrics string // URL of the worker's; the API has its own at URL
 
 	API    *Process
 	Worker *Process
@@ -136,6 +137,10 @@ func (s *Stack) startService(o Options, temporalAddress string) {
 		_ = s.service.Close(ctx)
 		_ = log.Close()
 	})
+
+	metrics := freeAddress(s.tb)
+	s.service.Workers[0].Setenv("METRICS_ADDR", metrics)
+	s.Metrics = "http://" + metrics + "/metrics"
 
 	s.URL, s.Gateway, s.Sandbox = "http://"+address, s.service.Gateway, s.service.GatewayURL
 	s.Backup, s.Socket = s.service.Backup, s.service.Socket

@@ -1,3 +1,5 @@
+//go:build drill
+
 // Package restore drills what docs/restore.md says: real programs, load on, and afterwards `rihla reconcile` and `rihla audit`.
 package restore
 

@@ -272,6 +272,8 @@ type Schedules struct {
 type Metrics struct {
 	// Addr is host:port; empty: nowhere else.
 	Addr string `env:"METRICS_ADDR"`
+	// BackupStamp is a file that the backup touches when it has succeeded; the API shows its age. Empty: no such metric.
+	BackupStamp string `env:"BACKUP_STAMP_FILE"`
 }
 
 // OSEnviron is the environment of this process, as Load wants it.

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.temporal.io/sdk/client"
 
 	"rihla/models"
 )
@@ -33,6 +35,12 @@ type Metrics struct {
 	silent          *prometheus.CounterVec
 	notAdmitted     *prometheus.CounterVec
 	refundsOrdered  *prometheus.CounterVec
+	refundOrders    *prometheus.CounterVec
+	webhookSettled  *prometheus.HistogramVec
+
+	temporalOnce sync.Once
+	temporal     client.MetricsHandler
+	temporalErr  error
 }
 
 const namespace = "rihla"
@@ -80,11 +88,29 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		Namespace: namespace, Name: "refunds_ordered_total", Help: "Amount in SAR of the refunds that persons have ordered, by their role.",
 	}, []string{"role"})
 
+	m.refundOrders = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "refund_orders_total", Help: "Refunds that persons have ordered, by their role.",
+	}, []string{"role"})
+	m.webhookSettled = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: namespace, Name: "webhook_settle_seconds", Help: "Time from the receipt of a webhook to the payment's PAID.",
+		Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
+	}, []string{"gateway"})
+
+	for _, role := range models.Roles() { // there from the start: an alert sees the first one, too
+		m.refundsOrdered.WithLabelValues(string(role))
+		m.refundOrders.WithLabelValues(string(role))
+	}
+
+	for _, channel := range models.AllChannels() {
+		m.webhooks.WithLabelValues(string(channel), "unreadable")
+	}
+
 	m.makeGuardMetrics()
 
 	registry.MustRegister(
 		m.requests, m.requestTimes, m.gatewayCalls, m.paymentsSettled, m.webhooks, m.relayBacklog, m.limitsShared,
 		m.breakers, m.callsNotSent, m.pauses, m.pausedSeconds, m.waits, m.asked, m.silent, m.notAdmitted, m.refundsOrdered,
+		m.refundOrders, m.webhookSettled,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 
@@ -136,8 +162,14 @@ func (m *Metrics) PaymentSettled(status models.TransactionStatus, gateway models
 	m.paymentsSettled.WithLabelValues(string(status), string(gateway)).Inc()
 }
 
-// RefundOrdered counts the amount, in SAR, of a refund that a person has ordered.
+// WebhookSettled counts a payment that became PAID this long after its webhook was received.
+func (m *Metrics) WebhookSettled(gateway models.Gateway, took time.Duration) {
+	m.webhookSettled.WithLabelValues(string(gateway)).Observe(took.Seconds())
+}
+
+// RefundOrdered counts a refund that a person has ordered, and its amount in SAR.
 func (m *Metrics) RefundOrdered(role models.Role, amount models.Money) {
+	m.refundOrders.WithLabelValues(string(role)).Inc()
 	m.refundsOrdered.WithLabelValues(string(role)).Add(float64(amount.Halalas()) / halalasPerRiyal)
 }
 

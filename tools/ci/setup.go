@@ -12,6 +12,8 @@ var setUp = map[string]string{
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends pgbouncer; }`,
 	"node": `command -v node >/dev/null && command -v npm >/dev/null && command -v curl >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends nodejs npm curl; }`,
+	"prometheus": `command -v prometheus >/dev/null && command -v promtool >/dev/null ||
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends prometheus; }`,
 	"chromium": `command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }`,
 	"libreoffice": `command -v soffice >/dev/null && command -v python3 >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends libreoffice-calc python3; }`,

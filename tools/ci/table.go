@@ -13,9 +13,6 @@ const races = "^(TestSpine|TestParallelRefunds|TestHundredDeliveriesOfOneWebhook
 // alone are the suites that kill and cut: what they hold the service to is how soon it is back at work.
 var alone = []string{"./e2e/failure"}
 
-// drills bring a service back from what was lost. They have a lane of their own: what they need is installed for no other.
-const drills = "./e2e/restore"
-
 // reading has tests that read all sources and texts and share nothing: the race detector only makes them ten times as slow.
 const reading = "./docs"
 
@@ -23,7 +20,7 @@ func inProcess(dir string) bool {
 	return !strings.HasPrefix(dir, "./e2e") || dir == "./e2e/harness/sources"
 }
 
-func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) && dir != drills }
+func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alone, dir) }
 
 // lanes are all checks, those that fail soonest first. A browser and the service that it uses leave a core idle: what needs one core runs
 // beside them.
@@ -72,6 +69,16 @@ bad="$(gofumpt -l -modpath rihla $files; gofmt -l $files)"
 		{
 			Name: "compat", About: "api/openapi.yaml breaks no client of the released document", Cores: 1,
 			Units: whole("api/", "CHANGELOG.md", "go.mod"), Run: shell(5*time.Minute, `go run ./api/compat`),
+		},
+		{
+			Name: "alerts", About: "the rules of docs/alerts.yml, each of which fires and ends in a test", Cores: 1, Needs: []string{"prometheus"},
+			Units: whole("docs/alerts*.yml"),
+			Run:   shell(5*time.Minute, `promtool check rules docs/alerts.yml && promtool test rules docs/alerts.test.yml`),
+		},
+		{
+			Name: "dashboards", About: "docs/dashboards is what tools/dashboards makes", Cores: 1, Needs: []string{"golangci-lint"},
+			Units: whole("docs/dashboards/", "tools/dashboards/", ".golangci.yml"),
+			Run:   shell(5*time.Minute, `cd tools/dashboards && go test ./... && golangci-lint run ./...`),
 		},
 		{
 			Name: "vulnerabilities", About: "govulncheck and npm audit, where their data can be reached; once a day", Cores: 1,
@@ -140,7 +147,6 @@ func testLanes() []Lane {
 	racesUnits, racing := tests(func(dir string) bool { return dir == "./e2e" }, service, besides, "-race", "-run", races, "-timeout", "30m")
 	e2eUnits, e2e := tests(endToEnd, service, besides, "-skip", races, "-p", "1", "-timeout", "30m") // a package runs two tests per core
 	failureUnits, failure := tests(func(dir string) bool { return slices.Contains(alone, dir) }, service, besides, "-timeout", "30m")
-	restoreUnits, restored := tests(func(dir string) bool { return dir == drills }, service, besides, "-timeout", "15m")
 
 	return []Lane{
 		{
@@ -162,8 +168,12 @@ func testLanes() []Lane {
 			Name: "failure", About: "kills and cuts at every boundary", Needs: []string{"postgresql"}, Units: failureUnits, Run: failure,
 		},
 		{
+			// With the tag drill: nothing else starts it, and what it needs is installed for no other.
 			Name: "restore", About: "PostgreSQL, its standby and Temporal lost and brought back, rihla reconcile after each",
-			Needs: []string{"postgresql", "pgbackrest", "temporal"}, Units: restoreUnits, Run: restored,
+			Needs: []string{"postgresql", "pgbackrest", "temporal"},
+			Units: whole("e2e/restore/", "worker/reconcile/", "cmd/reconcile.go", "activities/answers.go", "workflows/client*.go",
+				"internal/store/*/reconcile.go", "gateways/lister.go", "gateways/*/list.go"),
+			Run: shell(15*time.Minute, `go test -tags drill -count=1 -timeout 15m ./e2e/restore`),
 		},
 	}
 }

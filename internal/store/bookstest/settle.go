@@ -57,7 +57,7 @@ func (b *Books) Settle(t *testing.T, tx models.PaymentTransaction, at time.Time)
 		require.Zero(t, s.Booking)
 	}
 
-	s.Gateway, s.Booking = "", uuid.Nil // so that tests say only what they are about
+	s.Gateway, s.Booking, s.Heard = "", uuid.Nil, time.Time{} // so that tests say only what they are about
 
 	return s
 }

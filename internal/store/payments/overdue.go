@@ -27,6 +27,19 @@ type Overdue struct {
 	// StrangerMails were refused within this hour: strangers had caused those of the hour.
 	StrangerMails int
 	Incidents     map[models.IncidentKind]int
+
+	// Ages of the oldest of what is not finished, 0 when there is none: a gateway's event that is not processed, a refund that has not
+	// ended, a message that is not sent, a cancellation request that is not decided.
+	OldestEvent, OldestRefund, OldestMessage, OldestRequest time.Duration
+	// Held is the money in suspense that was not given back.
+	Held []Held
+}
+
+// Held is money in suspense, of one channel in one currency.
+type Held struct {
+	Channel  models.Channel
+	Currency string
+	Amount   models.Money
 }
 
 // Overdue counts at now. Every count but that of incidents is read from an index of what is unfinished.
@@ -76,5 +89,45 @@ func (s *Store) Overdue(ctx context.Context, now time.Time) (Overdue, error) {
 		o.Incidents[i.Kind] = i.Count
 	}
 
-	return o, nil
+	if err := s.readOldest(ctx, &o, now); err != nil {
+		return Overdue{}, err
+	}
+
+	return o, s.readHeld(ctx, &o)
+}
+
+func (s *Store) readOldest(ctx context.Context, o *Overdue, now time.Time) error {
+	ages := [4]float64{}
+
+	err := s.db.NewRaw(`SELECT `+oldest("events")+`, `+oldest("refunds")+`, `+oldest("messages")+`, `+oldest("requests")+` FROM (SELECT
+		(SELECT min(received_at) FROM webhook_events WHERE processed_at IS NULL AND transaction_id IS NOT NULL) AS events,
+		(SELECT min(created_at) FROM refunds WHERE status = 'PENDING') AS refunds,
+		(SELECT min(created_at) FROM notifications WHERE status = 'PENDING') AS messages,
+		(SELECT min(requested_at) FROM cancellation_requests WHERE status = 'REQUESTED') AS requests) AS since`, now).
+		Scan(ctx, &ages[0], &ages[1], &ages[2], &ages[3])
+	if err != nil {
+		return fmt.Errorf("read what is oldest: %w", err)
+	}
+
+	for i, to := range []*time.Duration{&o.OldestEvent, &o.OldestRefund, &o.OldestMessage, &o.OldestRequest} {
+		*to = time.Duration(ages[i] * float64(time.Second))
+	}
+
+	return nil
+}
+
+// oldest is the age in seconds of a column.
+func oldest(column string) string {
+	return "greatest(0, coalesce(extract(epoch FROM ?0::timestamptz - " + column + "), 0))::float8"
+}
+
+func (s *Store) readHeld(ctx context.Context, o *Overdue) error {
+	err := s.db.NewRaw(`SELECT channel, captured_currency AS currency, sum(captured_amount - refunded_amount) AS amount
+		FROM payment_transactions WHERE suspense_at IS NOT NULL AND refunded_amount < captured_amount
+		GROUP BY channel, captured_currency ORDER BY 1, 2`).Scan(ctx, &o.Held)
+	if err != nil {
+		return fmt.Errorf("add up money in suspense: %w", err)
+	}
+
+	return nil
 }

@@ -38,6 +38,9 @@ func TestOverdue(t *testing.T) {
 	require.Zero(t, at(hold+11*time.Minute).Payments)
 	require.Positive(t, at(hold).Messages)
 
+	require.InDelta(t, 10*time.Minute, at(10*time.Minute).OldestMessage, float64(time.Minute))
+	require.Zero(t, at(0).OldestRefund)
+
 	order := func(tx models.PaymentTransaction) {
 		t.Helper()
 
@@ -53,6 +56,7 @@ func TestOverdue(t *testing.T) {
 	order(b.Paid(t, 1))
 	require.Zero(t, at(50*time.Minute).Refunds)
 	require.Equal(t, 1, at(70*time.Minute).Refunds)
+	require.InDelta(t, 70*time.Minute, at(70*time.Minute).OldestRefund, float64(time.Minute))
 
 	days := today.AddDays(2).Start().Sub(now)
 	require.Zero(t, at(days+9*time.Minute).Campaigns)
@@ -187,4 +191,28 @@ func TestOverdueSuspense(t *testing.T) {
 	b.Reserve(t, r)
 	b.SettleRefund(t, r, bookstest.Granted(r))
 	require.Zero(t, overdue(25*time.Hour))
+}
+
+// Ages are those of the oldest, and money in suspense is added up by channel and currency until it has gone back.
+func TestOldestAndHeld(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	now := time.Now()
+	at := func(later time.Duration) payments.Overdue {
+		t.Helper()
+
+		o, err := b.Store.Payments.Overdue(t.Context(), now.Add(later))
+		require.NoError(t, err)
+
+		return o
+	}
+
+	tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
+	b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, func(e *models.WebhookEvent) { e.Amount = new(models.MustMoney("7.00")) }))
+	require.InDelta(t, time.Hour, at(time.Hour).OldestEvent, float64(time.Minute))
+	require.Empty(t, at(0).Held)
+
+	b.Settle(t, tx, now)
+	require.Zero(t, at(time.Hour).OldestEvent)
+	require.Equal(t, []payments.Held{{Channel: tx.Channel, Currency: models.Currency, Amount: models.MustMoney("7.00")}}, at(0).Held)
 }

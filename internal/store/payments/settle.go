@@ -194,6 +194,10 @@ func (st *settlement) capture(ctx context.Context, e *models.WebhookEvent) error
 	st.transition(models.TransactionPaid, "", "", &taken)
 	st.postLedger()
 
+	if !e.IsPolled() {
+		st.out.Heard = e.ReceivedAt
+	}
+
 	return nil
 }
 

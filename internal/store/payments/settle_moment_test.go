@@ -132,3 +132,25 @@ func TestVATRatesAreKept(t *testing.T) {
 		require.ErrorContains(t, err, "never changes")
 	}
 }
+
+// TestHeard: how long a webhook took to make a payment PAID counts from its receipt, and nothing counts that a gateway was asked for.
+func TestHeard(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	settle := func(edit func(*models.WebhookEvent)) models.Settled {
+		t.Helper()
+
+		tx := b.Open(t, b.Book(t, b.Trip, 1), 1)
+		b.Deliver(t, bookstest.Event(tx, models.EventPaymentSucceeded, edit))
+
+		s, err := b.Store.Payments.SettlePayment(t.Context(), tx.ID, time.Now())
+		require.NoError(t, err)
+		require.Equal(t, models.TransactionPaid, s.Status)
+
+		return s
+	}
+
+	require.WithinDuration(t, time.Now(), settle(nil).Heard, time.Minute)
+	require.Zero(t, settle(func(e *models.WebhookEvent) { e.WebhookID = models.PolledPrefix + e.WebhookID }).Heard)
+}
