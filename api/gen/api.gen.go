@@ -3536,7 +3536,8 @@ type RefundChannel = models.RefundChannel
 type RefundPolicyReason = models.PolicyReason
 
 // RefundPreview What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
-// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is reserved for a refund.
+// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is reserved for a refund. `fee_amount` is what
+// is kept as cancellation fee of the passengers whom the refund cancels; absent where it cancels none, and of a refund that was ordered.
 //
 // Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"outside_refunded_amount":0,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}
 type RefundPreview struct {
@@ -3570,7 +3571,9 @@ type RefundPreview struct {
 	// ExpectedBy The day by which the customer has it; absent when an approval is needed first.
 	ExpectedBy *openapi_types.Date `json:"expected_by,omitempty"`
 
-	// FeeAmount What is kept as cancellation fee of the passengers whom the refund cancels; absent where it cancels none, and of a refund that was ordered.
+	// FeeAmount An amount in SAR, exactly 2 decimals.
+	//
+	// Example: 1150
 	FeeAmount *Money `json:"fee_amount,omitempty"`
 
 	// Line The live line as it is; null for money that was never a sale.
@@ -3613,7 +3616,8 @@ type RefundPreview struct {
 // RefundPreviewAnswer defines model for RefundPreviewAnswer.
 type RefundPreviewAnswer struct {
 	// Data What a refund would do. `lines` are what the live line of the payment becomes: the refunded part, what is left of it, and a claw-back when the provider had been
-	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is reserved for a refund.
+	// paid; empty for money that was never a sale. `remaining_amount` is what would be left that has neither gone back nor is reserved for a refund. `fee_amount` is what
+	// is kept as cancellation fee of the passengers whom the refund cancels; absent where it cancels none, and of a refund that was ordered.
 	//
 	//
 	// Example: {"amount":150,"booking_id":"019ab0c3-1000-7aaa-8bbb-000000000001","booking_status":"CONFIRMED","booking_status_after":"CONFIRMED","channel":"GATEWAY","currency":"SAR","line":{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1150,"kind":"SALE","net_amount":1035,"platform_commission_amount":115,"refunded_amount":0,"transaction_number":"RH-2026-000042","vat_amount":150},"lines":[{"balance_status":"REFUNDED","gross_amount":150,"kind":"SALE","net_amount":135,"platform_commission_amount":15,"refunded_amount":150,"transaction_number":"RH-2026-000042","vat_amount":19.57},{"balance_status":"IN_CURRENT_BALANCE","gross_amount":1000,"kind":"SALE","net_amount":900,"platform_commission_amount":100,"refunded_amount":0,"transaction_number":null,"vat_amount":130.43}],"needs_approval":false,"outside_refunded_amount":0,"payment_transaction_id":"2c5d5b0e-9a0c-5c6f-8a53-3f0d8f1f2a10","policy_percent":null,"reason_code":null,"refund_type":"PARTIAL","remaining_amount":1000,"seats_freed":0,"transfers":[{"amount":135,"credit_account":"customer:refunds","debit_account":"provider:019ab0c1-0000-7aaa-8bbb-000000000001:payable","kind":"REFUND_NET"},{"amount":15,"credit_account":"customer:refunds","debit_account":"platform:commission","kind":"REFUND_COMMISSION"},{"amount":150,"credit_account":"gateway:gateway_a","debit_account":"customer:refunds","kind":"REFUND_PAID"}]}

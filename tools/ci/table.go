@@ -25,7 +25,7 @@ func endToEnd(dir string) bool { return !inProcess(dir) && !slices.Contains(alon
 // lanes are all checks, those that fail soonest first. A browser and the service that it uses leave a core idle: what needs one core runs
 // beside them.
 func lanes() []Lane {
-	return slices.Concat(readingLanes(), outsideLanes(), besideLanes(), testLanes(), drawnLanes())
+	return slices.Concat(readingLanes(), watchingLanes(), outsideLanes(), besideLanes(), testLanes(), drawnLanes())
 }
 
 // readingLanes read, compile and compare.
@@ -71,16 +71,6 @@ bad="$(gofumpt -l -modpath rihla $files; gofmt -l $files)"
 			Units: whole("api/", "CHANGELOG.md", "go.mod"), Run: shell(5*time.Minute, `go run ./api/compat`),
 		},
 		{
-			Name: "alerts", About: "the rules of docs/alerts.yml, each of which fires and ends in a test", Cores: 1, Needs: []string{"prometheus"},
-			Units: whole("docs/alerts*.yml"),
-			Run:   shell(5*time.Minute, `promtool check rules docs/alerts.yml && promtool test rules docs/alerts.test.yml`),
-		},
-		{
-			Name: "dashboards", About: "docs/dashboards is what tools/dashboards makes", Cores: 1, Needs: []string{"golangci-lint"},
-			Units: whole("docs/dashboards/", "tools/dashboards/", ".golangci.yml"),
-			Run:   shell(5*time.Minute, `cd tools/dashboards && go test ./... && golangci-lint run ./...`),
-		},
-		{
 			Name: "vulnerabilities", About: "govulncheck and npm audit, where their data can be reached; once a day", Cores: 1,
 			Needs: []string{"node"},
 			Units: func(ctx context.Context, w *World) ([]Unit, error) {
@@ -104,6 +94,22 @@ bad="$(gofumpt -l -modpath rihla $files; gofmt -l $files)"
 			Units: whole("console/", "api/openapi.yaml", "!console/e2e/", "!**/*.md"),
 			Run: shell(15*time.Minute, `(cd console && npm run --silent check && npm run --silent build)
 git diff --exit-code --stat -- console/built && [ -z "$(git status --porcelain -- console/built)" ]`),
+		},
+	}
+}
+
+// watchingLanes look at what operators watch the service by.
+func watchingLanes() []Lane {
+	return []Lane{
+		{
+			Name: "alerts", About: "the rules of docs/alerts.yml, each of which fires and ends in a test", Cores: 1, Needs: []string{"prometheus"},
+			Units: whole("docs/alerts*.yml"),
+			Run:   shell(5*time.Minute, `promtool check rules docs/alerts.yml && promtool test rules docs/alerts.test.yml`),
+		},
+		{
+			Name: "dashboards", About: "docs/dashboards is what tools/dashboards makes", Cores: 1, Needs: []string{"golangci-lint"},
+			Units: whole("docs/dashboards/", "tools/dashboards/", ".golangci.yml"),
+			Run:   shell(5*time.Minute, `cd tools/dashboards && go test ./... && golangci-lint run ./...`),
 		},
 	}
 }
