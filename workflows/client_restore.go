@@ -17,12 +17,16 @@ import (
 
 // IsRunning reports whether a workflow runs.
 func (c *Client) IsRunning(ctx context.Context, id string) (bool, error) {
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, id, "")
-	if isNotFound(err) {
-		return false, nil
-	}
+	d, err := c.temporal.DescribeWorkflow(ctx, id, "")
 
-	return d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, asDomainError(err)
+	switch {
+	case isNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, asDomainError(err)
+	default:
+		return d.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+	}
 }
 
 // ResumePayment starts the workflow of an attempt that is open in the books, where none runs. It goes on where the attempt stands: one

@@ -6,7 +6,8 @@ func checkIns() check {
 		needs: "check_ins",
 		rules: []Rule{
 			{"check-in", "A check-in is of a passenger of a paid booking, on the trip that was booked, and not of one who had been cancelled."},
-			{"check-in-moment", "A passenger was checked in before the device reported it, and not more than a day, by its clock, before the booking was made."},
+			{"check-in-moment", "A passenger was checked in before the device reported it, and not more than a day, by its clock, before the " +
+				"booking was made."},
 		},
 		sql: `
 SELECT 'check-in', 'booking', i.booking_id,
