@@ -25,7 +25,8 @@ func (s *DB) WALArchive(ctx context.Context) (WALArchive, error) {
 	err := s.NewRaw(`WITH size AS (SELECT pg_size_bytes(current_setting('wal_segment_size')) AS bytes),
 		at AS (SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE div((pg_current_wal_lsn() - '0/0')::numeric, bytes) END AS segment FROM size),
 		-- Timeline, then log and segment, each 8 digits; of a backup's or a timeline's history only the first 24 count.
-		last AS (SELECT a.*, ('x' || substr(last_archived_wal, 9, 8))::bit(32)::bigint * (4294967296 / bytes)
+		last AS (SELECT a.failed_count, a.last_archived_time, a.stats_reset,
+			('x' || substr(last_archived_wal, 9, 8))::bit(32)::bigint * (4294967296 / bytes)
 			+ ('x' || substr(last_archived_wal, 17, 8))::bit(32)::bigint AS segment
 			FROM pg_stat_archiver AS a, size WHERE last_archived_wal IS NULL OR last_archived_wal ~ '^[0-9A-F]{24}')
 		SELECT current_setting('archive_mode') <> 'off', coalesce(last.failed_count, 0),
