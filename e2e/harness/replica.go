@@ -31,6 +31,7 @@ func (s *Stack) NewWorker(env map[string]string) *Process {
 	s.tb.Helper()
 
 	all := maps.Clone(s.Worker.Settings)
+	delete(all, "METRICS_ADDR") // which is that of the first one
 	maps.Copy(all, env)
 
 	return s.start(s.service.Worker(unique("worker"), all))
