@@ -179,16 +179,15 @@ func (o *Operations) RequestCancellation(
 // followRequest has the workflow of a request look at it, and the refund executed that was ordered with its approval. What cannot be told
 // now the sweep tells.
 func (o *Operations) followRequest(ctx context.Context, r *models.CancellationRequest) {
-	ctx, done := detached(ctx)
-	defer done()
-
 	o.lookAtRequest(ctx, r.ID)
 
 	if r.RefundID == nil {
 		return
 	}
 
-	refund, err := o.Store.Refunds.RefundByID(ctx, *r.RefundID)
+	ctx = context.WithoutCancel(ctx)
+
+	refund, err := o.refundNow(ctx, *r.RefundID)
 	if err == nil && refund.Status == models.RefundPending {
 		o.executeRefund(ctx, refund)
 	}
@@ -209,7 +208,11 @@ func (o *Operations) lookAtRequest(ctx context.Context, id uuid.UUID) {
 	}
 }
 
+// requestNow reads a request after its workflow was waited for, in time of its own.
 func (o *Operations) requestNow(ctx context.Context, id uuid.UUID) (gen.CancellationRequest, error) {
+	ctx, done := detached(ctx)
+	defer done()
+
 	r, err := o.Store.Cancellations.ByID(ctx, id)
 	if err != nil {
 		return gen.CancellationRequest{}, err

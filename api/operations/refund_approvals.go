@@ -62,9 +62,6 @@ func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval
 		return refund, err
 	}
 
-	ctx, done := detached(ctx)
-	defer done()
-
 	if refund.Status == models.RefundPending {
 		o.applyApproval(ctx, refund)
 	}
@@ -73,13 +70,13 @@ func (o *Operations) decideApproval(ctx context.Context, d models.RefundApproval
 		return refund, err
 	}
 
-	return o.Store.Refunds.RefundByID(ctx, refund.ID)
+	return o.refundNow(ctx, refund.ID)
 }
 
 // applyApproval signals the refund's workflow. It waits until the refund has ended, but not for a manual payout, which takes people. A
 // lost signal is repeated by the sweep.
 func (o *Operations) applyApproval(ctx context.Context, refund models.Refund) {
-	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.RefundWait)
 	defer cancel()
 
 	ended, err := o.Workflows.ApprovalDecided(wait, refund)

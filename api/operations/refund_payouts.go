@@ -69,9 +69,6 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 		return refund, err
 	}
 
-	ctx, done := detached(ctx)
-	defer done()
-
 	if refund.Status == models.RefundPending {
 		o.applyPayout(ctx, refund)
 	}
@@ -80,12 +77,21 @@ func (o *Operations) decidePayout(ctx context.Context, d models.RefundPayout) (m
 		return refund, err
 	}
 
-	return o.Store.Refunds.RefundByID(ctx, refund.ID)
+	return o.refundNow(ctx, refund.ID)
+}
+
+// refundNow reads a refund after its workflow was waited for, in time of its own: an orchestrator that does not answer uses up all of the
+// wait.
+func (o *Operations) refundNow(ctx context.Context, id uuid.UUID) (models.Refund, error) {
+	ctx, done := detached(ctx)
+	defer done()
+
+	return o.Store.Refunds.RefundByID(ctx, id)
 }
 
 // applyPayout signals the refund's workflow, and waits until it has settled. A lost signal is repeated by the sweep.
 func (o *Operations) applyPayout(ctx context.Context, refund models.Refund) {
-	wait, cancel := context.WithTimeout(ctx, o.RefundWait)
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.RefundWait)
 	defer cancel()
 
 	settled, err := o.Workflows.PayoutDecided(wait, refund)

@@ -45,7 +45,10 @@ func (o *Operations) CancelTrip(ctx context.Context, r gen.CancelTripRequestObje
 		o.followTrip(ctx, &ordered.TripCancellation)
 	}
 
-	body, err := o.tripCancellation(ctx, r.ID)
+	read, done := detached(ctx)
+	defer done()
+
+	body, err := o.tripCancellation(read, r.ID)
 
 	switch {
 	case err != nil:
@@ -116,7 +119,10 @@ func (o *Operations) decideTrip(ctx context.Context, d tripcancel.Decision) (gen
 		return gen.TripCancellation{}, err
 	}
 
-	return o.tripCancellation(ctx, d.TripID)
+	read, done := detached(ctx)
+	defer done()
+
+	return o.tripCancellation(read, d.TripID)
 }
 
 // ListTripCancellations lists the cancellations of all trips.
