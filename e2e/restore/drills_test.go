@@ -144,6 +144,9 @@ func TestBooksAndTemporalOfDifferentMoments(t *testing.T) {
 	again := l.declined()
 	moment := b.moment(w)
 	l.intent(again) // its second attempt is in Temporal, and will not be in the books
+
+	opened := time.Now()
+
 	l.waitPaid(moment, 8)
 
 	killed := time.Now()
@@ -151,6 +154,10 @@ func TestBooksAndTemporalOfDifferentMoments(t *testing.T) {
 	w.stopService()
 	w.primary.lose()
 	b.restore(w, moment)
+
+	eventually(t, 2*reconcile.JustStarted, "the attempt is older than one that may have no row yet", func() bool {
+		return time.Since(opened) > reconcile.JustStarted+time.Second
+	})
 
 	first := w.reconcile(moment)
 	require.Positive(t, found(first, reconcile.UnknownMoney), "money that was paid after the moment is found")

@@ -17,8 +17,8 @@ type missing struct {
 	start func(context.Context) error
 }
 
-// justStarted is how young a workflow may be that has no row yet.
-const justStarted = 10 * time.Second
+// JustStarted is how young a workflow may be that has no row yet: it is not ended.
+const JustStarted = 10 * time.Second
 
 // startMissing starts the workflows of what is open in the books and has none, and ends those whose row the books do not have.
 func (r *run) startMissing(ctx context.Context, began time.Time) error {
@@ -206,7 +206,7 @@ func (r *run) incidents(ctx context.Context) (open []missing, err error) {
 // that is opened again has the same id.
 func (r *run) endUnknown(ctx context.Context, began time.Time) error {
 	for workflow, name := range map[string]func(uuid.UUID) string{"Payment": models.PaymentWorkflowID, "Refund": models.RefundWorkflowID} {
-		ids, err := r.Workflows.RunningFor(ctx, workflow, began.Add(-justStarted))
+		ids, err := r.Workflows.RunningFor(ctx, workflow, began.Add(-JustStarted))
 		if err != nil {
 			r.noteOrchestrator(ctx, err)
 
