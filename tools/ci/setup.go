@@ -5,8 +5,6 @@ package main
 var setUp = map[string]string{
 	"postgresql": `ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }`,
-	"pgbackrest": `command -v pgbackrest >/dev/null ||
-		{ apt-get update -q && apt-get install -y -q --no-install-recommends pgbackrest; }`,
 	// Debian starts one as it installs it: that has the standard port to itself, and ours has another.
 	"pgbouncer": `[ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null ||
 		{ apt-get update -q && apt-get install -y -q --no-install-recommends pgbouncer; }`,

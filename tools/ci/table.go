@@ -173,14 +173,6 @@ func testLanes() []Lane {
 		{
 			Name: "failure", About: "kills and cuts at every boundary", Needs: []string{"postgresql"}, Units: failureUnits, Run: failure,
 		},
-		{
-			// With the tag drill: nothing else starts it, and what it needs is installed for no other.
-			Name: "restore", About: "PostgreSQL, its standby and Temporal lost and brought back, rihla reconcile after each",
-			Needs: []string{"postgresql", "pgbackrest", "temporal"},
-			Units: whole("e2e/restore/", "worker/reconcile/", "cmd/reconcile.go", "activities/answers.go", "workflows/client*.go",
-				"internal/store/*/reconcile.go", "gateways/lister.go", "gateways/*/list.go"),
-			Run: shell(15*time.Minute, `go test -tags drill -count=1 -timeout 15m ./e2e/restore`),
-		},
 	}
 }
 
