@@ -107,7 +107,7 @@ func TestExpiryAndLateHistories(t *testing.T) {
 
 	require.Eventually(t, func() bool {
 		return s.Count("SELECT count(*) FROM refunds WHERE status = 'SUCCEEDED'") == 1
-	}, 20*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	replay(t, s, "refund-at-once-of-late-payment", refund)
 	require.Equal(t, 1, s.Count("SELECT count(*) FROM incidents WHERE kind = 'LATE_PAYMENT'"))
 }
