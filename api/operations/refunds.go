@@ -97,10 +97,7 @@ func (o *Operations) refund(ctx context.Context, request models.RefundRequest) (
 		o.executeRefund(ctx, ordered)
 	}
 
-	ctx, done := detached(ctx)
-	defer done()
-
-	now, err := o.Store.Refunds.RefundByID(ctx, ordered.ID)
+	now, err := o.refundNow(ctx, ordered.ID)
 	if err != nil {
 		o.Log.WarnContext(ctx, "ordered refund could not be read again; answering with the order",
 			"refund_id", ordered.ID, "request_id", middleware.RequestID(ctx), "error", err)

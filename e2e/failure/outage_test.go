@@ -41,6 +41,7 @@ func TestOrchestratorAway(t *testing.T) { //nolint:tparallel // its parts stop a
 	t.Run("with the API", func(t *testing.T) { orchestratorWithAPI(t, s.For(t)) })
 	t.Run("manual payouts", func(t *testing.T) { payoutsWithoutOrchestrator(t, s.For(t)) })
 	t.Run("approvals", func(t *testing.T) { approvalsWithoutOrchestrator(t, s.For(t)) })
+	t.Run("the desk", func(t *testing.T) { deskWithoutOrchestrator(t, s.For(t)) })
 	t.Run("refunds", func(t *testing.T) { refundsWithoutOrchestrator(t, s.For(t)) }) // the last: it takes from what the others count
 }
 

@@ -22,6 +22,7 @@ const stanza = "rihla"
 type backups struct {
 	program string
 	config  string
+	made    time.Time // when the last one was complete, by the database's clock
 }
 
 func newBackups(tb testing.TB) *backups {
@@ -63,6 +64,7 @@ func (b *backups) backup(w *world) {
 
 	b.run(w, "stanza-create")
 	b.run(w, "--type=full", "backup")
+	b.made = clock(w)
 }
 
 func (b *backups) run(w *world, args ...string) {
@@ -70,8 +72,30 @@ func (b *backups) run(w *world, args ...string) {
 	as(w, w.primary.account, b.program, append([]string{"--config=" + b.config, "--stanza=" + stanza, "--log-level-console=warn"}, args...)...)
 }
 
-// moment is one to which the books can go back: by the database's clock, between two transactions.
+// moment is one to which the books can go back: by the database's clock, between two transactions. pgBackRest counts in seconds, and takes
+// none of the second in which the backup was complete.
 func (b *backups) moment(w *world) time.Time {
+	w.Helper()
+	eventually(w, 10*time.Second, "the backup is seconds old", func() bool {
+		return w.primary.says("true", "postgres", "SELECT (clock_timestamp() > timestamptz '"+b.made.Format(time.RFC3339Nano)+
+			"' + interval '2 seconds')::text")
+	})
+
+	return clock(w)
+}
+
+// awaitArchived waits until what was committed until now is in the archive: PostgreSQL recovers to no moment that is later.
+func (b *backups) awaitArchived(w *world) {
+	w.Helper()
+
+	segment := w.primary.value("postgres", "SELECT pg_walfile_name(pg_current_wal_lsn())")
+	eventually(w, time.Minute, "the last commits are archived", func() bool {
+		return w.primary.says("true", "postgres", "SELECT (last_archived_wal >= '"+segment+"')::text FROM pg_stat_archiver")
+	})
+}
+
+// clock is the database's.
+func clock(w *world) time.Time {
 	w.Helper()
 
 	at, err := time.Parse("2006-01-02 15:04:05.999999-07", w.primary.value("postgres", "SELECT clock_timestamp()::text"))
@@ -85,5 +109,7 @@ func (b *backups) restore(w *world, moment time.Time) {
 	w.Helper()
 	b.run(w, "--type=time", "--target="+moment.UTC().Format("2006-01-02 15:04:05.000000+00"), "--target-action=promote", "restore")
 	w.primary.start()
-	eventually(w, time.Minute, "recovery has ended", func() bool { return w.primary.value("postgres", "SELECT pg_is_in_recovery()::text") == "false" })
+	eventually(w, time.Minute, "recovery has ended", func() bool {
+		return w.primary.says("false", "postgres", "SELECT pg_is_in_recovery()::text")
+	})
 }

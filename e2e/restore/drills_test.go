@@ -24,6 +24,7 @@ func TestPostgreSQLToAMoment(t *testing.T) {
 	l := w.startLoad()
 	moment := b.moment(w)
 	l.waitPaid(moment, 8)
+	b.awaitArchived(w)
 
 	archived := w.archivedBefore()
 	killed := time.Now()
@@ -148,6 +149,7 @@ func TestBooksAndTemporalOfDifferentMoments(t *testing.T) {
 	opened := time.Now()
 
 	l.waitPaid(moment, 8)
+	b.awaitArchived(w)
 
 	killed := time.Now()
 	w.primary.program.Kill()

@@ -269,7 +269,7 @@ func (l *load) declined() uuid.UUID {
 	require.NoError(l.w, err)
 	require.True(l.w, pressed)
 	eventually(l.w, 30*time.Second, "the attempt has failed", func() bool {
-		return l.w.primary.value(database, "SELECT status FROM payment_transactions WHERE booking_id = '"+b.ID.String()+"'") == "FAILED"
+		return l.w.primary.says("FAILED", database, "SELECT status FROM payment_transactions WHERE booking_id = '"+b.ID.String()+"'")
 	})
 
 	return b.ID
@@ -305,6 +305,6 @@ func (l *load) payAgain(booking uuid.UUID) {
 	require.NoError(l.w, err)
 	require.True(l.w, pressed)
 	eventually(l.w, 30*time.Second, "the booking is confirmed", func() bool {
-		return l.w.primary.value(database, "SELECT status FROM bookings WHERE id = '"+booking.String()+"'") == string(models.BookingConfirmed)
+		return l.w.primary.says(string(models.BookingConfirmed), database, "SELECT status FROM bookings WHERE id = '"+booking.String()+"'")
 	})
 }

@@ -50,7 +50,7 @@ func (w *world) openEverything(l *load) *openWorkOf {
 	require.NoError(w, err)
 	require.True(w, pressed)
 	eventually(w, time.Minute, "an incident is open and shown", func() bool {
-		return w.primary.value(database, "SELECT (count(*) > 0)::text FROM incidents WHERE status = 'OPEN' AND shown = 'OPEN'") == "true"
+		return w.primary.says("true", database, "SELECT (count(*) > 0)::text FROM incidents WHERE status = 'OPEN' AND shown = 'OPEN'")
 	})
 
 	o.unpaid = o.book(1)
@@ -80,7 +80,7 @@ func (o *openWorkOf) pay(b gen.Booking) {
 func (o *openWorkOf) confirmed(b gen.Booking) {
 	o.w.Helper()
 	eventually(o.w, time.Minute, "the booking is confirmed", func() bool {
-		return o.w.primary.value(database, "SELECT status FROM bookings WHERE id = '"+b.ID.String()+"'") == string(models.BookingConfirmed)
+		return o.w.primary.says(string(models.BookingConfirmed), database, "SELECT status FROM bookings WHERE id = '"+b.ID.String()+"'")
 	})
 }
 
@@ -99,6 +99,6 @@ func (o *openWorkOf) goOn() {
 	admin := o.w.logIn("http://"+o.w.api, models.RoleSuperAdmin)
 	require.NoError(o.w, admin.Post(o.w.Context(), "/api/v1/admin/refunds/"+o.refund.String()+"/approve", map[string]any{}, nil))
 	eventually(o.w, time.Minute, "the approved refund is made", func() bool {
-		return o.w.primary.value(database, "SELECT status FROM refunds WHERE id = '"+o.refund.String()+"'") == string(models.RefundSucceeded)
+		return o.w.primary.says(string(models.RefundSucceeded), database, "SELECT status FROM refunds WHERE id = '"+o.refund.String()+"'")
 	})
 }

@@ -188,16 +188,30 @@ func (p *postgres) exec(database, statement string) {
 }
 
 // value reads one text.
-func (p *postgres) value(database, query string) (text string) {
+func (p *postgres) value(database, query string) string {
 	p.tb.Helper()
 
-	db, err := sql.Open("pgx", p.url(owner, database))
-	require.NoError(p.tb, err)
-	defer db.Close()
-
-	require.NoError(p.tb, db.QueryRowContext(p.tb.Context(), query).Scan(&text), query)
+	text, err := p.read(database, query)
+	require.NoError(p.tb, err, query)
 
 	return text
+}
+
+// says reports whether the query gives a text. A server that recovers lets connections go: it does not say it yet.
+func (p *postgres) says(text, database, query string) bool {
+	said, err := p.read(database, query)
+
+	return err == nil && said == text
+}
+
+func (p *postgres) read(database, query string) (text string, err error) {
+	db, err := sql.Open("pgx", p.url(owner, database))
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+
+	return text, db.QueryRowContext(p.tb.Context(), query).Scan(&text)
 }
 
 // standby copies the running server and starts the copy as its standby, which reaches it by the link. synchronous: the primary waits for it
@@ -227,7 +241,7 @@ func (p *postgres) standby(link *address, synchronous bool) *postgres {
 			want = "sync"
 		}
 
-		return p.value("postgres", "SELECT coalesce(max(sync_state), '') FROM pg_stat_replication") == want
+		return p.says(want, "postgres", "SELECT coalesce(max(sync_state), '') FROM pg_stat_replication")
 	})
 
 	return s

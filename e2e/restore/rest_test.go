@@ -65,7 +65,10 @@ func (w *world) proveRest(p *postgres, since time.Time) {
 	var last string
 
 	assert.Eventually(w, func() bool {
-		last = p.value(database, openWork)
+		said, err := p.read(database, openWork)
+		if last = said; err != nil {
+			last = err.Error()
+		}
 
 		return last == rest
 	}, hold+time.Minute, 200*time.Millisecond, "comes to rest")

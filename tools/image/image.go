@@ -35,39 +35,24 @@ func imageOf(src source, arch, program string) (v1.Image, error) {
 		return nil, err
 	}
 
+	known, err := img.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+
+	config := known.DeepCopy() // with the layer
+	config.OS, config.Architecture, config.Created = "linux", arch, v1.Time{Time: src.time}
 	// /data has photos without MEDIA_URL and messages without SMTP_URL, /tmp exports that are being written: the only places that it
 	// writes to, so that the root file system can be read-only.
-	img, err = mutate.ConfigFile(img, &v1.ConfigFile{
-		OS: "linux", Architecture: arch, Created: v1.Time{Time: src.time},
-		RootFS: rootOf(img), History: historyOf(img),
-		Config: v1.Config{
-			User: "65532:65532", Entrypoint: []string{"/rihla"}, WorkingDir: "/",
-			Env:          []string{"APP_ENV=production", "DATA_DIR=/data"},
-			ExposedPorts: map[string]struct{}{"8080/tcp": {}},
-			Volumes:      map[string]struct{}{"/data": {}, "/tmp": {}},
-			Labels:       src.labels(),
-		},
-	})
-
-	return img, err
-}
-
-func rootOf(img v1.Image) v1.RootFS {
-	config, err := img.ConfigFile()
-	if err != nil {
-		return v1.RootFS{}
+	config.Config = v1.Config{
+		User: "65532:65532", Entrypoint: []string{"/rihla"}, WorkingDir: "/",
+		Env:          []string{"APP_ENV=production", "DATA_DIR=/data"},
+		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
+		Volumes:      map[string]struct{}{"/data": {}, "/tmp": {}},
+		Labels:       src.labels(),
 	}
 
-	return config.RootFS
-}
-
-func historyOf(img v1.Image) []v1.History {
-	config, err := img.ConfigFile()
-	if err != nil {
-		return nil
-	}
-
-	return config.History
+	return mutate.ConfigFile(img, config)
 }
 
 // layerOf has the program and the directories that it needs, all of the commit's moment.
